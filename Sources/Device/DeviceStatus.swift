@@ -28,8 +28,8 @@ public struct DeviceStatus: Sendable {
   public let current: Current?
   /// The fault of the database; nil: the database has no fault, or none exists yet.
   public let trouble: Trouble?
-  /// The health of this device, as its next bundle describes it to the hub. nil: there is no database here, or the
-  /// system does not say it.
+  /// The health of this device, as its next bundle describes it to the hub. nil: there is no database here, or a value
+  /// cannot be read from the system.
   public let health: Manifest.Changes.Health?
 
   /// The fault of a database that this device used before.
@@ -42,7 +42,7 @@ public struct DeviceStatus: Sendable {
     case lostAfterLeaving(WorkspaceError)
     /// SQLite cannot read the file. The text is SQLite's message.
     case damaged(String)
-    /// The file is on a tablet. The text is its name there.
+    /// The database is on a tablet. The text is the name of its file there.
     case away(String)
   }
 

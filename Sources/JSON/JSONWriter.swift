@@ -110,7 +110,7 @@ public struct JSONWriter: Sendable {
     separate()
     if number < 0 { bytes.append(UInt8(ascii: "-")) }
     var rest = number.magnitude
-    // 10^19 is the largest power of ten that fits into `bound`, and no magnitude here has 20 digits.
+    // The magnitude of an `Int64` has at most 19 digits. `bound` is at most 10^19, which just fits into it.
     var count = 1
     var bound: UInt64 = 10
     while count < 19, rest >= bound {

@@ -20,7 +20,7 @@ public struct WorkspaceConfiguration: Sendable {
   /// The proof that this device continues the former id: a signature by a key of that id, as a file; nil: there is
   /// none.
   public let proof: String?
-  /// Whether rows of this device wait to join with the rows of its hub's first bundle.
+  /// Whether this device has rows of its own that will be joined with the rows of its hub's first bundle.
   public let joins: Bool
   /// The id of this device at a hub that it left, until the next hub's first bundle comes; nil: it left none.
   public let leaves: ReplicaID?

@@ -45,7 +45,7 @@ public struct Manifest: Hashable, Sendable {
     /// A parity volume: its piece is computed from the pieces of the other volumes.
     case parity
 
-    /// Features as one text, as the tables of hubs and devices hold them.
+    /// A set of features as one text, in the form in which the tables of hubs and devices store it.
     public static func text(of features: Set<Critical>) -> String {
       features.map(\.rawValue).sorted().joined(separator: " ")
     }

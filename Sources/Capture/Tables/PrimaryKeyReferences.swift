@@ -57,8 +57,8 @@ extension TrackedTable {
   /// The value that is a row's key, if the key may change later; nil in other tables.
   public func singleKey(_ key: RowKey) -> Value? { renamesRows && key.values.count == 1 ? key.values[0] : nil }
 
-  /// Returns the key to which a value of another column refers, as this table holds it. If keys are whole numbers,
-  /// SQLite also accepts a number in another storage class.
+  /// Returns the key of this table to which a value in a referring column refers, in the storage class that the key has
+  /// here. If keys are whole numbers, SQLite also accepts an equal REAL or TEXT value in the referring column.
   public func key(namedBy value: Value) -> Value {
     if info.rowidAlias == nil { return value }
     switch value {

@@ -189,8 +189,8 @@ public struct StepUnits {
     return unit.number
   }
 
-  /// The unit of a step, as a number that is valid only in this `StepUnits`; nil: the table has no units. A unit may
-  /// have one step.
+  /// The unit of a step, as a number that is valid only in this `StepUnits`; nil: the table has no units. A step that
+  /// belongs with no other step is a unit of one step here.
   public mutating func unit(of member: Member) -> Int? {
     nodes[member].map { forest.head(of: $0) }
   }

@@ -58,7 +58,7 @@ extension ConsoleSite {
     return .page(Page(title: title, style: .beside, header: header, content: content), status: status)
   }
 
-  /// The page for an address that has none.
+  /// The answer to a request for an address at which there is no page.
   static var nowhere: WebResponse {
     frame("There is no such page", "<p><a class=\"button\" href=\"./\">To the overview</a></p>", status: 404)
   }

@@ -4,7 +4,7 @@ import SatchelValues
 
 /// The order of a list of conflicts.
 public enum ConflictOrder: Sendable {
-  /// By state, the oldest conflicts first.
+  /// Sorted by state. The oldest conflicts of each state come first.
   case time
   /// The same order, but all conflicts of a unit follow the first conflict of the unit.
   case units

@@ -345,6 +345,7 @@ final class ScopeApplier {
     let calm = images.map { $0.with(row: row) }
     try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
     // The row leaves first: another pending row may hold the UNIQUE values to which it goes back.
+    // The caller writes the row when these values are free.
     try rows.write(nil, over: current, key: key)
     guard let row else {
       if let current {

@@ -79,8 +79,8 @@ extension DeviceWorkspace {
   /// for it.
   public func canBeginOnTablet() throws -> Bool { try configuration.canBeginOnTablet && isInitial() }
 
-  /// The finished files for the hub, in the order in which the hub needs them. For a device whose database is on a
-  /// tablet: only the outbox shows what the hub is not known to have.
+  /// The finished files for the hub, in the order in which the hub needs them. This is for a device whose database is
+  /// on a tablet: without the database, only the outbox shows which files the hub may lack.
   public func outgoing() throws -> [String] {
     let names = try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") }
     let files = names.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder.outbox, $0) }

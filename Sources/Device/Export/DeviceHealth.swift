@@ -3,8 +3,8 @@ import SatchelPlatform
 import SatchelWorkspace
 
 extension DeviceWorkspace {
-  /// This device's health, for people at the hub. nil if the system does not say it: an export does not fail
-  /// because of that.
+  /// This device's health, for people at the hub. nil if a value cannot be read from the system. An export does not
+  /// fail because of that.
   func health() -> Manifest.Changes.Health? {
     let files = platform.files
     guard let free = try? files.freeBytes(Paths.parent(of: databasePath)), let database = try? files.size(databasePath),

@@ -53,7 +53,7 @@ struct OwnRows {
     }
   }
 
-  /// Makes all rows and changes pending that the hub's snapshot lacks. Capture must be installed.
+  /// Records all rows and changes that the hub's snapshot lacks as pending changes. Capture must be installed.
   ///
   /// Returns the rows that this device did not change, and that the hub has with other values from before it was a hub.
   /// No record shows which of the two values is the later one.

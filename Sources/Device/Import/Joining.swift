@@ -89,8 +89,8 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// Adds Satchel's tables to the database, and makes pending the rows that the hub lacks. Returns the rows that
-  /// `OwnRows.save` returns.
+  /// Adds Satchel's tables to the database, and records the rows that the hub lacks as pending changes. Returns the
+  /// rows that `OwnRows.save` returns.
   fileprivate func beginWithOwnRows(
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition, _ snapshot: Snapshot
   ) throws -> Set<RowInTable> {

@@ -108,7 +108,8 @@ struct DamagedDatabase {
 
   /// Throws if this bundle cannot replace the database.
   func check(_ scope: Manifest.Scope, _ manifest: Manifest) throws {
-    // If the archive is enough to rebuild the database, this bundle is then imported as any other bundle.
+    // If the archive is enough to rebuild the database, this bundle need not replace it. It is imported after that, as
+    // any other bundle.
     if try DatabaseRebuild.find(workspace) != nil { return }
     let wanted = "satchel-hub emit --device \(workspace.configuration.name) --full"
     guard scope.extent == .full else {

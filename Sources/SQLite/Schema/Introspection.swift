@@ -96,7 +96,7 @@ extension Database {
       ["name": .string(name.text)]
     ) {
       names.insert(Array($0.text(0).utf8).asciiLowercased)
-      // 2 and 3 are generated columns, which depend on others; 1 belongs to virtual tables.
+      // `hidden` is 2 or 3 for a generated column, and 1 for a hidden column of a virtual table.
       if $0.integer(3) > 1 { generated.append(Name($0.text(0))) }
       guard $0.integer(3) == 0 else { return }
       if $0.integer(2) > 0 { keyPlaces.append(($0.integer(2), columns.count)) }

@@ -32,7 +32,8 @@ extension BundleReader {
   ) throws -> [UnknownOwnBundle] {
     try paths.compactMap { path in
       let found: Identity
-      // The key may be newer than this copy of the replica, so the check of the signature does not decide here.
+      // The key that signed the file may be newer than this copy of the replica. So a signature by an unknown key is no
+      // reason to skip the file.
       do { found = try identity(of: path, trust: .firstContact) } catch BundleError.encryption {
         return UnknownOwnBundle(path)
       } catch is BundleError {

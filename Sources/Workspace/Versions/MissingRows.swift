@@ -12,8 +12,8 @@ public enum MissingRows: Sendable {
 }
 
 extension DoctorReport {
-  /// Writes back the known rows that these tables lack, and reports the number for each table. The caller's transaction
-  /// writes rows as they are.
+  /// Writes back the known rows that these tables lack, and reports the number for each table. The caller must hold an
+  /// `applyTransaction`, so that the rows are written exactly as they were.
   /// - Parameter lacking: finds the missing rows of one table; nil if the table is unknown.
   /// - Returns: whether a row was written.
   public mutating func putBack(
@@ -65,8 +65,8 @@ public struct LackingRows {
   /// Puts the rows back. Returns their number. If another row has the UNIQUE value of a missing row, it is the
   /// successor of the missing row. Then the missing row is not put back.
   ///
-  /// The caller's transaction writes rows as they are. Throws a `WorkspaceError` if the table no longer accepts such a
-  /// row.
+  /// The caller must hold an `applyTransaction`, so that the rows are written exactly as they were. Throws a
+  /// `WorkspaceError` if the table no longer accepts such a row.
   public func putBack(in database: borrowing Database) throws -> Int {
     let target = try RowTable(table, in: database)
     var count = 0

@@ -76,14 +76,14 @@ struct GeometryPicture {
         text += "\(number == 0 ? "M" : "L")\(point.x) \(point.y)"
       }
       left -= shown.count
-      // Lines without any place in the picture are left out. There may be millions of them.
+      // A line without a point that can be drawn adds nothing to the text. There may be millions of such lines.
       if !shown.isEmpty { text += end }
     }
     if text.isEmpty { return "" }
     return "<path class=\"shape\" d=\"\(text)\"/>"
   }
 
-  /// The place of a position in the picture; nil: it is no place.
+  /// The place of a position in the picture; nil: the position cannot be drawn, because it has no finite place.
   private func place(_ position: Position) -> (x: Int, y: Int)? {
     let x = Self.width / 2 + (position.x - box.x) * box.scale
     let y = Self.height / 2 - (position.y - box.y) * box.scale

@@ -6,7 +6,7 @@ struct StickRoom {
   private let stick: Stick
   /// The largest size of a bundle, as a person requested.
   private let size: Int64?
-  /// The bytes that are free, without the bundles that were made so far.
+  /// The free bytes on the stick, minus the sizes of the bundles that were made so far and are not on it yet.
   private var free: Int64
 
   init(on stick: Stick, size: Int64?) throws {
