@@ -11,8 +11,8 @@ extension HubStore {
     try database.run("UPDATE satchel_hub SET clock = :time", ["time": .integer(time)])
   }
 
-  /// Throws a `Refusal` if the hub's clock cannot be right. The same holds if it could not be right when the hub gave
-  /// stamps that no device has yet.
+  /// Throws a `Refusal` if the hub's clock cannot be right. Also throws it if the clock was wrong when the hub gave
+  /// stamps that no device can have.
   func checkClock(at now: Int64) throws {
     if let fault = try clockFault(at: now) ?? clockFaultOfLog(at: now) { throw fault.refusal() }
   }

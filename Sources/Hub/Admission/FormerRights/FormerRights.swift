@@ -34,7 +34,7 @@ final class FormerRights {
   /// The number of emissions in `emissions`, from the first, that the device may have had when it made its changes.
   private let receivedCount: Int
   private var knownHeld: [[RowSet]]?
-  /// When rows were last made, as they were asked about first.
+  /// The cursor of each row's last insert, as it was when the row was first looked up.
   private var made: [Subject: Cursor] = [:]
   private var lost: [Loss: Stamp] = [:]
   private var writable: [Loss: Bool] = [:]
@@ -143,7 +143,7 @@ final class FormerRights {
   /// value in the row itself, or in a row above it.
   private func lostAt(_ row: Subject, after cursor: Cursor) throws -> Stamp {
     if let known = lost[Loss(subject: row, cursor: cursor)] { return known }
-    // A tree may be of any depth, so it is no recursion.
+    // A tree may have any depth, so this is a loop and not a recursion.
     var path = [try visit(row, after: cursor)]
     while true {
       let last = path.count - 1
@@ -162,7 +162,7 @@ final class FormerRights {
     }
   }
 
-  /// A row of the way up.
+  /// A row on the way up.
   private struct Visit {
     let row: Subject
     /// The time of the first change of a value that decides about rights, in this row or in the rows above it that were
@@ -209,7 +209,7 @@ final class FormerRights {
     /// The rows above that were not visited yet.
     var parents: [(place: Int, key: RowKey)]
     var hidden: Set<Subject> = []
-    /// The groups above the rows above that were accepted late.
+    /// The groups of hidden rows above this row's parents, for the parents that were accepted late.
     var above: [HiddenRows.Group] = []
   }
 

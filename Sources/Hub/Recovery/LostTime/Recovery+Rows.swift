@@ -135,8 +135,8 @@ extension Recovery {
     for column in row.values.indices where hub[column] != row[column] {
       let isKnown = present.values[column, default: []].contains(row[column])
       if store.rows[lost.place].rules.countsDifferences(of: column) {
-        // The devices deliver their own changes of counters again, so an older value is one of many that a counter had
-        // on the way.
+        // The devices deliver their own changes of counters again. So an older value is only one of the many values
+        // that the counter had until then.
         guard isNewest, !isKnown else { continue }
         parts.kept.append(column)
         parts.counts = true

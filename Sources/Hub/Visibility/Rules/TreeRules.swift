@@ -45,8 +45,8 @@ extension ScopeRules {
   }
 
   /// For a table that is a tree and hides rows without a parent: the condition that a row above the row names a parent
-  /// in another table. A circle of rows, or a row that names itself, has no such row. A climb that was cut off
-  /// decides nothing: then the condition of the tree is cut off too, and the scope decides.
+  /// in another table. A circle of rows, or a row that names itself, has no such row. If there are more rows above than
+  /// SQL reads, this condition is true: then the scope decides in the condition of the tree.
   func namedAbove(_ table: TrackedTable) -> String {
     let name = quoted(table.name)
     let ways = table.treeKeys.enumerated().map { way, key in
