@@ -104,7 +104,7 @@ public struct DeviceStatus: Sendable {
     public let brought: Int
     /// The number of rows whose key holds NULL, by table. These rows are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
-    /// Tables with rows that are not in the dataset.
+    /// Tables that have rows and are not in the dataset.
     public let localTables: [LocalTable]
     /// Descriptions of tables whose new rows get keys from outside this device's range.
     public let lostCounts: [String]

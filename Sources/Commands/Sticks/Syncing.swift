@@ -63,8 +63,8 @@ struct Syncing {
     stick = try Stick(folder, of: replica, context.platform, unknown: unknown)
   }
 
-  /// Imports, makes bundles, and puts them on the stick. From the import on, one failure stops nothing else, and the
-  /// answer reports all that was done.
+  /// Imports, makes bundles, and puts them on the stick. From the import on, a failure of one part does not stop the
+  /// other parts, and the answer reports everything that was done.
   /// - Parameters:
   ///   - waiting: files of the workspace that can be imported by now.
   ///   - take: imports these files, and the bundles on the stick that are for this replica.

@@ -13,9 +13,9 @@ public struct ConflictCount: Sendable {
 
 /// Lists of conflicts by a filter. A unit counts once.
 extension ConflictTable {
-  /// SQL for the conflicts of a filter, as `found`; and of these the conflicts without a unit and one conflict for each
-  /// unit, as `heads`. A device may name any conflict as the representative of a unit. If that conflict is missing,
-  /// another conflict of the unit takes its place.
+  /// The beginning of a query. `found` has the conflicts of a filter. `heads` has those of them that belong to no unit,
+  /// and one conflict for each unit. A device may name any conflict as the representative of a unit. If that conflict
+  /// is missing, another conflict of the unit takes its place.
   private static let heads = """
     WITH
       found AS MATERIALIZED (

@@ -145,11 +145,12 @@ final class ScopeApplier {
     if let loss = lossAfterRefusedUnit(images, of: key, in: rows) {
       target = try lose(images, of: key, from: current, to: incoming, as: loss, in: rows)
     } else if !images.isEmpty {
-      // The device had seen all of a joined row when it made its own. So the values show what others wrote after that.
+      // The device had seen all of a row that it joins with its own row only now. So the hub's report on this row does
+      // not count as complete, and the values show what others wrote after that.
       let isWhole = isFollowed && folded[rows.schema.name]?.contains(key) != true
       let told = try others().map { ToldWrites($0, in: rows.schema, beside: stamp, on: base, isWhole: isWhole) }
       // The hub sends an acknowledgement with each row of this device, so a pending insert is not in the hub's row.
-      // After a new epoch the row may have come back by another device.
+      // After a new epoch, another device may have brought the row back.
       var rules = isOfSameEpoch ? rows.rules.addingEqualCounters : rows.rules
       if undated.contains(RowInTable(table: rows.name, key: key)) { rules = rules.uncompared }
       let rebased = rebase(images, to: current, onto: incoming, at: stamp, told: told, by: rules)

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The work on a copy of a tablet's database, until the copy is back on the tablet.
 ///
-/// The tablet's file is the device's only database. So nothing may leave this machine that only the copy knows: if the
+/// The tablet's file is the device's only database. So nothing that only the copy has may leave this machine: if the
 /// copy does not come back to the tablet, the device continues from the tablet's file. Two exports with one number
 /// would look like two copies of the device. This value holds the files that wait for the end of the work.
 final class Docking: Sendable {

@@ -54,7 +54,7 @@ extension DeviceWorkspace {
       session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     try DeviceAttachments(session).sweep()
-    // Once, so that the measured bundle and the written bundle have the same size.
+    // The health is read only once, so that the measured bundle and the written bundle have the same size.
     session.health = health()
     let oversized = try session.oversizedExport(in: room)
     func unchangedExport() throws -> ExportRecord? {
@@ -147,8 +147,8 @@ extension DeviceSession {
   /// Whether the hub answered exports that this database does not know, after the last export. The hub must see the
   /// history of this database, even if there is no new change.
   private func hasRefusedAnswer(since last: ExportRecord) throws -> Bool {
-    // If the clock was set back after the export, it does not show which of the two was first. A failure of the future
-    // is noted again by the next import.
+    // If the clock was set back after the export, the times do not show which came first, so each failure counts.
+    // Otherwise a failure with a time in the future does not count, because the next import records it again.
     let now = platform.clock.milliseconds()
     let isOfFuture = last.created > now
     return try workspace.failedImports.list().contains { failure in

@@ -5,7 +5,8 @@ import SatchelValues
 /// The table `satchel_left_conflicts`: the conflicts that were not decided when the device left its hub. It exists
 /// until the first bundle of the next hub comes.
 enum LeftConflictTable {
-  /// Keeps the undecided conflicts of the device's user. The transaction of the caller drops their own table.
+  /// Copies the undecided conflicts of the device's user into this table. The caller drops `satchel_conflicts` in the
+  /// same transaction.
   static func keep(of user: String, in database: borrowing Database) throws {
     try database.execute("DROP TABLE IF EXISTS main.satchel_left_conflicts")
     try database.execute(

@@ -14,8 +14,8 @@ enum LeftExportTable {
     let file: String
   }
 
-  /// Keeps the exports, and the names of columns in earlier versions. The transaction of the caller drops the table of
-  /// these versions.
+  /// Keeps the exports, and copies the names of columns in earlier versions. The caller drops `satchel_versions` in the
+  /// same transaction.
   static func keep(_ entries: [Entry], in database: borrowing Database) throws {
     if entries.isEmpty { return }
     try database.execute(
