@@ -193,7 +193,8 @@ struct HistoryCheck {
   // MARK: exports before it
 
   /// Refuses a bundle if exports are missing between it and the last export that the hub merged. A bundle contains all
-  /// changes since its base. If the hub lacks the base, the changes before the base have not come in any bundle.
+  /// changes since its base. If the hub lacks the base, the changes between the merged export and the base have not
+  /// come in any bundle.
   private func checkReach() throws {
     guard changes.sequence.rawValue <= device.merged.rawValue + Manifest.Scope.longestJump else {
       throw Refusal(

@@ -17,7 +17,7 @@ public final class ReferenceLookup {
   private let lookup: LookupColumns?
   /// The row that each lookup leaves out.
   private let own: ReferenceIndex.OwnRow
-  /// The transaction in which `lookups` are counted and `index` is valid; nil: there was no lookup yet.
+  /// The transaction in which `lookups` are counted and `index` is valid; nil: no lookup was counted yet.
   private var transaction: Int?
   private var lookups = 0
   private var index: ReferenceIndex?

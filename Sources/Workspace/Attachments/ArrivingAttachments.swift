@@ -112,7 +112,8 @@ public struct ArrivingAttachments: ~Copyable {
 }
 
 extension AttachedFiles {
-  /// Chooses the path for a line's file. If a file with another content is at the path, the path is beside it.
+  /// Chooses the path for a line's file. If anything else is at the line's path, chooses a path beside it. No existing
+  /// file is replaced.
   /// - Parameter present: the digest of the existing file at the path.
   fileprivate func arrival(of line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.Arrival {
     switch try fileStatus(at: line.path) {

@@ -133,7 +133,7 @@ public enum Quarantine {
     let kept = try names(folder, files: files)
     if isKept(digest, among: kept) { return true }
     let signer = try refused.signer(made.path)
-    // A bad stick may return other bytes at each reading, so a copy without a valid signature is not kept.
+    // A bad stick may return other bytes at each reading, so a copy that no known key signed is not kept.
     if refused.source == .stick, signer == nil { return false }
     let own = self.mark(of: signer)
     let marks = try Set((signer.map { try refused.keys($0) } ?? []).map(self.mark) + [own])

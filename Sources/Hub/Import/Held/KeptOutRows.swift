@@ -63,7 +63,7 @@ struct KeptOutRows {
   }
 
   /// Opens the conflict that the policy had settled for the device's row, so that a person decides. Does nothing if the
-  /// hub has found another conflict about the row meanwhile.
+  /// hub has found something else about the row: then the record has another kind or state.
   private func reopen(_ claim: Claim, met row: Row, at now: Int64) throws {
     guard var record = try ConflictTable.conflict(claim.id, in: store.database)?.record, record.kind == .unique,
       record.state == .settled
