@@ -69,13 +69,13 @@ extension AttachmentLine: BundleLine {
     switch document["op"]?.stringValue {
     case "file":
       guard let bytes = document["bytes"]?.integerValue, (0...largestCount).contains(bytes) else {
-        throw LineProblem("bytes is missing or unknown")
+        throw LineProblem("its member bytes is missing, or is no size")
       }
       guard let former = document["was"] else {
         return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes, was: nil))
       }
       guard let was = former.stringValue.flatMap({ Digest(hexadecimal: $0) }) else {
-        throw LineProblem("was is not a digest")
+        throw LineProblem("its member was is not a digest")
       }
       return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes, was: was))
     case "has" where document["bytes"] == nil && document["was"] == nil:

@@ -117,7 +117,7 @@ extension StateEntry {
     else { throw .entry("state.json", "has tables out of order, or too many rows") }
     let names = Set(tables.map(\.name))
     for answer in answers where !names.contains(answer.question.table) {
-      throw .entry("state.json", "answers about \(answer.question.table.shortened), and has no digests of that table")
+      throw .entry("state.json", "has an answer about \(answer.question.table.shortened), but no digests of it")
     }
     self.init(tables: tables, answers: answers)
   }

@@ -116,7 +116,7 @@ extension Manifest {
     let format = try fields.natural("format")
     guard format == Self.format else {
       if format > Self.format { throw .newerFormat("its format is \(format), this version reads \(Self.format)") }
-      throw .manifest("there is no format \(format)")
+      throw .manifest("its format is \(format), which no version of Satchel has")
     }
     guard let critical = document["critical"]?.arrayValue else { throw .manifest("critical is missing or not a list") }
     var understood: [Critical] = []

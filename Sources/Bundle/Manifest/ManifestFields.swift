@@ -73,7 +73,9 @@ struct ManifestFields {
 
   func recipient(_ name: String) throws(BundleError) -> AgeRecipient? {
     if object[name] == nil { return nil }
-    guard let recipient = AgeRecipient(try string(name)) else { throw .manifest("\(name) is not a recipient of age") }
+    guard let recipient = AgeRecipient(try string(name)) else {
+      throw .manifest("\(name) is not an age recipient (age1...)")
+    }
     return recipient
   }
 

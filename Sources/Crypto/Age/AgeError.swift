@@ -40,7 +40,7 @@ public enum AgeError: Error, Equatable, Sendable {
     case .contentChanged: "its content was changed or damaged, or the file ends too early"
     case .wrongPassword: "the password is wrong"
     case .unfitKey: "this is not a key of age: a recipient begins with age1, an identity with AGE-SECRET-KEY-1"
-    case .noMemory: "this machine lacks the memory that its password needs"
+    case .noMemory: "this machine has too little memory for its password"
     }
   }
 }

@@ -32,7 +32,7 @@ public enum KeyError: Error, Equatable, Sendable {
     case .wrongPassword: "the password is wrong"
     case .damaged: "the key does not fit its own checksum: restore the file from a copy"
     case .unfitComment: "a comment must be one line without control characters, short enough for the file"
-    case .noMemory: "this machine lacks the memory that its password needs"
+    case .noMemory: "this machine has too little memory for its password"
     }
   }
 }

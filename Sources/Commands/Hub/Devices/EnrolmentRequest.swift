@@ -67,7 +67,7 @@ struct EnrolmentRequest {
     guard let normal = PublicKey.normalisedFingerprint(typed) else {
       throw WorkspaceError(
         .fingerprintMistyped, "The typed words are not a fingerprint: the last group does not fit the others.",
-        hint: "Let it be read out again.")
+        hint: "Ask the person at the device to read it out again.")
     }
     guard normal == fingerprint else {
       throw Refusal(

@@ -119,7 +119,7 @@ final class ScopeImport {
     }
     throw WorkspaceError(
       .busy,
-      "This device works for \(manifest.user) from now on, and the app keeps writing for \(session.state.user).",
+      "This device is now for \(manifest.user), but the app still writes changes of \(session.state.user).",
       hint: "Close the app, then run the same command again.")
   }
 

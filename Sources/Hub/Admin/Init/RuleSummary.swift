@@ -70,7 +70,7 @@ public struct RuleSummary: Sendable {
     let below = names.isEmpty ? nil : "rows whose \(joined) the user sees"
     let parts = [below, table.rules.visible.map { "rows with \($0)" }].compactMap { $0 }
     let rows = parts.isEmpty ? "every row" : parts.joined(separator: "; only ")
-    return table.treeKeys.isEmpty ? rows : "\(rows); none below a hidden row of \(table.name)"
+    return table.treeKeys.isEmpty ? rows : "\(rows); a row of \(table.name) below a hidden row of it is hidden too"
   }
 
   /// Counts the rows that name no row above them, neither in other tables nor in their own tree.

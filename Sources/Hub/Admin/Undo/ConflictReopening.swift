@@ -52,7 +52,7 @@ extension HubWorkspace {
       }
       if let expected, expected != ConflictSetMark(ofDecided: decided) {
         throw WorkspaceError(
-          .otherConflicts, "These are not the decisions that you saw: there are \(decided.count) now.",
+          .otherConflicts, "The decisions changed after you looked: there are \(decided.count) now.",
           hint: "Nothing was taken back. Look again.")
       }
       return try reopen(decided, store)
