@@ -25,6 +25,12 @@ static inline int satchel_bind_value(sqlite3_stmt *s, int i, const sqlite3_value
 static inline int satchel_db_config(sqlite3 *db, int option, int value) {
   return sqlite3_db_config(db, option, value, (int *)0);
 }
+// Returns 1 if triggers run in this connection, and 0 if they do not.
+static inline int satchel_triggers_run(sqlite3 *db) {
+  int on = 1;
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &on);
+  return on;
+}
 static inline int satchel_config_memstatus(int on) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, on); }
 
 #endif

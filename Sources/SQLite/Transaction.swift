@@ -43,10 +43,11 @@ extension Database {
   }
 
   /// Runs `body` with every trigger of this connection off. Rows are written as they are, and the effects of triggers
-  /// at the sender come as rows too.
+  /// at the sender come as rows too. Afterwards the triggers are as they were before.
   public func withoutTriggers<T>(_ body: () throws -> T) throws -> T {
+    let before = satchel_triggers_run(handle)
     satchel_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-    defer { satchel_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1) }
+    defer { satchel_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, before) }
     return try body()
   }
 

@@ -146,8 +146,12 @@ func sleepingTriggers() throws {
   )
   try database.withoutTriggers { try database.execute("INSERT INTO t VALUES (1)") }
   #expect(throws: Stop.self) { try database.withoutTriggers { throw Stop() } }
+  try database.withoutTriggers {
+    try database.withoutTriggers {}
+    try database.execute("INSERT INTO t VALUES (3)")
+  }
   try database.execute("INSERT INTO t VALUES (2)")
-  #expect(try database.all("SELECT a FROM t ORDER BY a") { $0.integer(0) } == [1, 2, 12])
+  #expect(try database.all("SELECT a FROM t ORDER BY a") { $0.integer(0) } == [1, 2, 3, 12])
 }
 
 @Test("rows that a command deletes are not in the file, however the library was built, nor in the emptied log")
