@@ -206,12 +206,13 @@ extension DeviceSession {
     try rows.write(results, References(of: table, among: tables), in: database)
   }
 
-  /// Writes the rows of conflicts whose rows trade UNIQUE values: all leave their tables, then all enter.
+  /// Writes the rows of conflicts whose rows trade UNIQUE values. The triggers see each row change once, as if it were
+  /// decided alone.
   private func writeTogether(
     _ decision: ConflictDecision, for conflicts: [StoredConflict], among decided: Set<RowInTable>
   ) throws {
     var joint = JointDecision()
-    var tables: [Name: (rows: RowTable, references: References)] = [:]
+    var tables: JointDecision.Tables = [:]
     for conflict in conflicts {
       guard let table = table(conflict.record.table) else {
         try decision.check(forDeparted: conflict.record)
@@ -226,7 +227,7 @@ extension DeviceSession {
       }
       for row in results { joint.add(row, of: table.name, for: record) }
     }
-    try joint.write(in: database, tables: tables)
+    try joint.writeWithTriggers(in: database, tables: tables)
   }
 
   /// Returns a conflict in the columns that its table has now, and the rows of a decision about it.
@@ -239,7 +240,7 @@ extension DeviceSession {
     let values = try EnteredValueReader(rows.name, in: database, files: platform.files)
     let results = try decision.rows(
       for: record, in: rows.schema, by: rows.rules, whole: nil, values: values, among: decided, row: row
-    ) { try rows.rivals(of: $0, in: database) }
+    ) { row in try database.withoutTriggers { try rows.rivals(of: row, in: database) } }
     return (record, results)
   }
 

@@ -38,18 +38,54 @@ public struct JointDecision {
     return parts[position].row.target
   }
 
-  /// Writes the rows: first all of them leave their tables, and then they enter. Throws a `WorkspaceError` if that is
-  /// impossible; the caller must then roll back.
-  /// - Parameter tables: the table of each row, with its references.
-  public func write(
-    in database: borrowing Database, tables: [Name: (rows: RowTable, references: References)]
-  ) throws {
-    let changed = parts.compactMap { part in
+  /// The table of each row, with its references.
+  public typealias Tables = [Name: (rows: RowTable, references: References)]
+
+  /// A row that changes, with its table.
+  private typealias Changed = (row: DecidedRow, table: (rows: RowTable, references: References))
+
+  /// Writes the rows while no trigger is on: first all of them leave their tables, and then they enter. Throws a
+  /// `WorkspaceError` if that is impossible; the caller must then roll back.
+  public func write(in database: borrowing Database, tables: Tables) throws {
+    try write(in: database, tables) { changed in
+      for part in changed { try part.table.rows.write(nil, over: part.row.current, key: part.row.key) }
+      for part in changed { try part.table.rows.write(part.row.target, over: nil, key: part.row.key) }
+    }
+  }
+
+  /// Writes the rows so that triggers see the same writes as if each row were decided alone: an update of a row that
+  /// stays, and no delete of it. Throws a `WorkspaceError` if that is impossible; the caller must then roll back.
+  ///
+  /// While a row is written, the other rows are out of their tables, so their values are free. No trigger sees how rows
+  /// leave and enter.
+  public func writeWithTriggers(in database: borrowing Database, tables: Tables) throws {
+    try write(in: database, tables) { changed in
+      try database.withoutTriggers {
+        for part in changed { try part.table.rows.write(nil, over: part.row.current, key: part.row.key) }
+      }
+      var written: [(row: Row, part: Changed)] = []
+      for part in changed {
+        let (rows, key) = (part.table.rows, part.row.key)
+        try database.withoutTriggers { try rows.write(part.row.current, over: nil, key: key) }
+        try rows.write(part.row.target, over: part.row.current, key: key)
+        // A trigger may have changed the row further.
+        guard let row = try rows.row(key) else { continue }
+        written.append((row: row, part: part))
+        try database.withoutTriggers { try rows.write(nil, over: row, key: key) }
+      }
+      try database.withoutTriggers {
+        for (row, part) in written { try part.table.rows.write(row, over: nil, key: part.row.key) }
+      }
+    }
+  }
+
+  /// Writes the rows that change with `body`, and checks their references. Explains the errors of SQLite.
+  private func write(in database: borrowing Database, _ tables: Tables, _ body: ([Changed]) throws -> Void) throws {
+    let changed = parts.compactMap { part -> Changed? in
       part.row.current == part.row.target ? nil : tables[part.table].map { (row: part.row, table: $0) }
     }
     do {
-      for part in changed { try part.table.rows.write(nil, over: part.row.current, key: part.row.key) }
-      for part in changed { try part.table.rows.write(part.row.target, over: nil, key: part.row.key) }
+      try body(changed)
       for part in changed { try part.table.rows.check(part.row, part.table.references, in: database) }
     } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
       throw WorkspaceError(decidedRowFailed: error)

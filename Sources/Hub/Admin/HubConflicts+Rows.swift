@@ -34,7 +34,7 @@ extension HubWorkspace {
     _ store: HubStore, check: (DecidedRow, ConflictRecord) throws -> Void
   ) throws {
     var joint = JointDecision()
-    var tables: [Name: (rows: RowTable, references: References)] = [:]
+    var tables: JointDecision.Tables = [:]
     for conflict in conflicts {
       guard let place = store.place(of: conflict.record.table) else {
         try decision.check(forDeparted: conflict.record)

@@ -91,6 +91,30 @@ struct TradeDecisionTests {
     }
   }
 
+  @Test("triggers of the app see the rows of a joint decision change, and see no row go or come")
+  func triggers() throws {
+    let ids = try refuseTrade()
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      CREATE TABLE seen (event TEXT, id TEXT, names TEXT);
+      CREATE TRIGGER went AFTER DELETE ON seats BEGIN INSERT INTO seen VALUES ('went', OLD.id, OLD.name); END;
+      CREATE TRIGGER came AFTER INSERT ON seats BEGIN INSERT INTO seen VALUES ('came', NEW.id, NEW.name); END;
+      CREATE TRIGGER renamed AFTER UPDATE OF name ON seats BEGIN
+        INSERT INTO seen VALUES ('renamed', NEW.id, OLD.name || NEW.name);
+        UPDATE seats SET note = NEW.note || '!' WHERE id = NEW.id;
+      END
+      """)
+    let resolved = keepDevice(ids, at: .device)
+    #expect(resolved.code == 0, "\(resolved)")
+    let seen = try camp.rows("tablet/data.sqlite", "SELECT event, id, names FROM seen ORDER BY id, event")
+    #expect(seen == "renamed|1|ab\nrenamed|2|ba")
+    let rows = try camp.rows("tablet/data.sqlite", "SELECT id, name, note FROM seats ORDER BY id")
+    #expect(rows == "1|b|secret!\n2|a|n!", "what a trigger wrote stays")
+    try camp.deliver("tablet")
+    #expect(try names(at: .hub) == "1|b\n2|a")
+  }
+
   @Test("several conflicts get one side's values, and no marks or values of their own")
   func usage() throws {
     let ids = try refuseTrade()
