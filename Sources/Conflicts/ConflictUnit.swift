@@ -1,4 +1,3 @@
-import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
@@ -61,7 +60,7 @@ extension ConflictRecord {
   public var rowInTable: RowInTable { RowInTable(table: table, key: key) }
 
   /// The row, as messages name it.
-  public var words: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
+  public var words: String { rowInTable.words }
 }
 
 extension ConflictState {

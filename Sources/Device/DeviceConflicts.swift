@@ -171,7 +171,7 @@ extension DeviceSession {
       members += own.filter { known.insert($0.record.id).inserted }
     }
     if decision.word == .device {
-      try members.checkTrades(in: database, tool: "satchel") { table($0)?.schema }
+      try members.checkTrades(in: database, tool: "satchel") { try rivals(of: $0) }
     }
     return members
   }
@@ -179,7 +179,14 @@ extension DeviceSession {
   /// Returns units in the groups that a policy decides together: units whose rows traded UNIQUE values.
   fileprivate func decidedTogether(_ units: [ConflictUnit], _ policy: Policy) throws -> [[ConflictUnit]] {
     if policy == .hub { return units.map { [$0] } }
-    return try units.inTrades(in: database) { table($0)?.schema }
+    return try units.inTrades { try rivals(of: $0) }
+  }
+
+  /// The rows that have UNIQUE values of a conflict's row, as a decision for the device would make it.
+  private func rivals(of conflict: StoredConflict) throws -> [RowInTable] {
+    guard conflict.record.kind == .unique, let table = table(conflict.record.table) else { return [] }
+    let record = try conflict.record.present(in: table.schema, database)
+    return try record.rivals(in: RowTable(table, in: database), whole: nil, database)
   }
 
   /// Opens the conflicts of rows that left their tables together with a row that lost, by the policy or by a decision.

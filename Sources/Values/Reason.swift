@@ -392,7 +392,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case trigger
   /// The file ends too early.
   case truncated
-  /// The decision would delete a row about which the same device has an undecided conflict.
+  /// The decision needs a UNIQUE value of a row about which the same device has an undecided conflict.
   case undecidedRow = "undecided-row"
   /// The creation of a workspace was interrupted.
   case unfinished
@@ -408,6 +408,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case untrustedHub = "untrusted-hub"
   /// The command is wrong.
   case usage
+  /// Other rows have UNIQUE values that a decision needs, or that a row needs to go back.
+  case valueTaken = "value-taken"
   /// There is no room for more pieces of incomplete bundles.
   case volumesFull = "volumes-full"
   /// The bundle belongs to another dataset.

@@ -37,13 +37,20 @@ public enum ConflictDecision: Sendable {
       let fields = try values.fields(entered, known: record.allValues + (row.map { schema.fields($0) } ?? []))
       return try Self.setting(fields, in: row, record, schema)
     case .device:
-      switch record.operation {
-      case .delete: return nil
-      case .insert, .update:
-        // An insert has all its values. A deleted row with the same key may be another row.
-        let row = current ?? (record.operation == .update ? whole : nil)
-        return try Self.setting(record.untaken(onto: row, schema, rules), in: row, record, schema)
-      }
+      return try Self.deviceRow(for: record, current: current, whole: whole, schema: schema, rules: rules)
+    }
+  }
+
+  /// The conflict's row after a decision for the device; nil: the row is deleted. The parameters are those of `row`.
+  static func deviceRow(
+    for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema, rules: MergeRules
+  ) throws -> Row? {
+    switch record.operation {
+    case .delete: return nil
+    case .insert, .update:
+      // An insert has all its values. A deleted row with the same key may be another row.
+      let row = current ?? (record.operation == .update ? whole : nil)
+      return try setting(record.untaken(onto: row, schema, rules), in: row, record, schema)
     }
   }
 

@@ -112,7 +112,8 @@ extension RowTable {
       for row in decided { try checkParents(of: row, references, in: database) }
       for row in decided where row.target != nil { try checkChildren(of: row, references, in: database) }
     } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
-      throw WorkspaceError(decidedRowFailed: error)
+      let others = try error.kind == .unique ? rowsInTheWay(of: decided, in: database) : []
+      throw WorkspaceError(decidedRowFailed: error, because: others)
     }
   }
 
@@ -145,14 +146,5 @@ extension RowTable {
     throw WorkspaceError(
       .noParent, "The row of \(parent) to which it refers is not there.",
       hint: "Bring that row first, or set another value.")
-  }
-}
-
-extension WorkspaceError {
-  /// The refusal if the database does not allow a row as it was decided.
-  init(decidedRowFailed error: SQLiteError) {
-    self.init(
-      .notAllowed, "The database does not allow the row as you decided it: \(error.message).",
-      hint: "Decide with other values: --set COLUMN=VALUE")
   }
 }

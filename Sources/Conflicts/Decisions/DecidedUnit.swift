@@ -37,7 +37,7 @@ extension [StoredConflict] {
         let row = member.record.rowInTable
         if blocked.contains(row) { return true }
         do { try database.savepoint { try body(member) } } catch let error as WorkspaceError {
-          reason = reason ?? error.about(member.record)
+          reason = reason ?? error.about([member])
           blocked.insert(row)
           return true
         }
@@ -45,7 +45,10 @@ extension [StoredConflict] {
       }
       if left.count == before, let reason {
         if left.count == 1 { throw reason }
-        do { try database.savepoint { try together(left) } } catch is WorkspaceError { throw reason }
+        do { try database.savepoint { try together(left) } } catch let error as WorkspaceError {
+          // A single decision may have met a row that the joint decision moves. These rows are others.
+          throw error.code == .valueTaken ? error.about(left) : reason
+        }
         return
       }
     }
@@ -60,10 +63,13 @@ extension ConflictRecord {
 }
 
 extension WorkspaceError {
-  fileprivate func about(_ record: ConflictRecord) -> WorkspaceError {
-    let outcome = record.unit == nil ? "Nothing is decided" : "No change of the unit is taken"
+  /// - Parameter conflicts: the conflicts whose decision failed. The first few are named.
+  fileprivate func about(_ conflicts: [StoredConflict]) -> WorkspaceError {
+    let isUnit = conflicts.contains { $0.record.unit != nil }
+    let outcome = isUnit ? "No change of the unit is taken" : "Nothing is decided"
+    let rows = conflicts.prefix(3).map(\.record.words).joined(separator: ", ")
     return WorkspaceError(
-      code, "\(outcome), because of \(record.words): \(message)",
+      code, "\(outcome), because of \(rows): \(message)",
       hint: hint ?? "Keep the hub's rows with --keep hub, and make the change again in another way.")
   }
 }

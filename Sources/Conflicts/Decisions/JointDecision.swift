@@ -88,7 +88,15 @@ public struct JointDecision {
       try body(changed)
       for part in changed { try part.table.rows.check(part.row, part.table.references, in: database) }
     } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
-      throw WorkspaceError(decidedRowFailed: error)
+      let others = try error.kind == .unique ? rowsInTheWay(in: database, tables) : []
+      throw WorkspaceError(decidedRowFailed: error, because: others)
+    }
+  }
+
+  /// The other rows that have UNIQUE values of these rows.
+  private func rowsInTheWay(in database: borrowing Database, _ tables: Tables) throws -> [RowInTable] {
+    try tables.values.flatMap { table in
+      try table.rows.rowsInTheWay(of: parts.filter { $0.table == table.rows.name }.map(\.row), in: database)
     }
   }
 }

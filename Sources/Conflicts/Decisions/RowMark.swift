@@ -51,10 +51,17 @@ extension ConflictRecord {
 
   /// The values in the table when the disagreement was found; nil: there was no row.
   private var found: [Field]? {
+    if isWithoutShownRow { return baseValues }
     if winners.isEmpty { return rowWinner == .hub ? hubValues : deviceValues }
     return winners.compactMap { winner in
       (winner.winner == .hub ? hubValues : deviceValues)?.first { $0.name == winner.name }
     }
+  }
+
+  /// Whether the conflict shows no row although its own row was there. Several rows have UNIQUE values of the update,
+  /// or the device's user may not see the row that has one.
+  private var isWithoutShownRow: Bool {
+    kind == .unique && operation == .update && rowWinner == .hub && hubValues == nil
   }
 
   private func isAsFound(_ current: [Field]?, or base: [Field]) -> Bool {

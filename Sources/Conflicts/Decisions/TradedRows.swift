@@ -8,37 +8,45 @@ extension [StoredConflict] {
   /// The rows that these conflicts are about.
   public var rows: Set<RowInTable> { Set(map(\.record.rowInTable)) }
 
-  /// Throws a `WorkspaceError` if a decision for the device about these conflicts would delete a row that the same
-  /// device changed, and the conflict about that change is neither decided nor among these conflicts.
+  /// Throws a `WorkspaceError` if a decision for the device about these conflicts needs a UNIQUE value of a row that
+  /// the same device changed, and the conflict about that change is neither decided nor among these conflicts.
   /// - Parameters:
   ///   - tool: the command that decides, for the hint.
-  ///   - schema: returns the columns of a table; nil: the table has left the dataset.
+  ///   - rivals: returns the rows that have UNIQUE values of a conflict's row.
   public func checkTrades(
-    in database: borrowing Database, tool: String, schema: (Name) -> TableSchema?
+    in database: borrowing Database, tool: String, rivals: (StoredConflict) throws -> [RowInTable]
   ) throws {
     let decided = rows
     for member in self {
-      guard let columns = schema(member.record.table), let rival = try member.rival(in: columns, database),
-        !decided.contains(rival),
-        let other = try ConflictTable.undecidedUpdate(rival, by: member.record.device, in: database)
-      else { continue }
-      let (own, its) = (member.record.id.text.prefix(8), other.id.text.prefix(8))
-      throw WorkspaceError(
-        .undecidedRow,
-        """
-        The decision would delete \(other.words), which has the UNIQUE value. The same device changed that row, and \
-        the conflict \(its) about it is not decided yet.
-        """,
-        hint: """
-          Decide both together: \(tool) conflicts resolve \(own) \(its) --keep device. Or decide \(its) first.
-          """)
+      let others = try rivals(member).filter { !decided.contains($0) }.compactMap {
+        try ConflictTable.undecidedUpdate($0, by: member.record.device, in: database)
+      }
+      if !others.isEmpty { throw WorkspaceError(undecided: others, neededBy: member.record, tool: tool) }
     }
   }
 }
 
+extension WorkspaceError {
+  /// The refusal of a decision that needs the values of rows about which other conflicts are not decided.
+  fileprivate init(undecided others: [ConflictRecord], neededBy record: ConflictRecord, tool: String) {
+    let ids = others.map { String($0.id.text.prefix(8)) }
+    let (rows, conflicts) = (others.map(\.words).joined(separator: ", "), ids.joined(separator: ", "))
+    let (own, its) = (record.id.text.prefix(8), ids.joined(separator: " "))
+    self.init(
+      .undecidedRow,
+      """
+      Another row has a UNIQUE value that this decision needs: \(rows). The same device changed that row too, and its \
+      conflict is not decided yet: \(conflicts).
+      """,
+      hint: """
+        Decide them together: \(tool) conflicts resolve \(own) \(its) --keep device. Or decide \(conflicts) first.
+        """)
+  }
+}
+
 extension StoredConflict {
-  /// The other row of a disagreement about a UNIQUE value; nil: there is none.
-  fileprivate func rival(in schema: TableSchema, _ database: borrowing Database) throws -> RowInTable? {
+  /// The other row that a conflict about a UNIQUE value shows; nil: there is none.
+  public func rival(in schema: TableSchema, _ database: borrowing Database) throws -> RowInTable? {
     guard record.kind == .unique else { return nil }
     return try record.present(in: schema, database).rivalKey(in: schema).map {
       RowInTable(table: record.table, key: $0)
@@ -49,10 +57,8 @@ extension StoredConflict {
 extension [ConflictUnit] {
   /// These units in groups: if a row that one unit needs to go has a change in another unit of the same device, the two
   /// are in one group. The groups have the order of their first units.
-  /// - Parameter schema: returns the columns of a table; nil: the table has left the dataset.
-  public func inTrades(
-    in database: borrowing Database, schema: (Name) -> TableSchema?
-  ) throws -> [[ConflictUnit]] {
+  /// - Parameter rivals: returns the rows that have UNIQUE values of a conflict's row.
+  public func inTrades(rivals: (StoredConflict) throws -> [RowInTable]) throws -> [[ConflictUnit]] {
     var owners: [RowOfDevice: Int] = [:]
     for (number, unit) in enumerated() {
       for member in unit.members where member.record.operation == .update && member.record.state != .resolved {
@@ -61,10 +67,11 @@ extension [ConflictUnit] {
     }
     var sets = DisjointSets(count: count)
     for (number, unit) in enumerated() {
-      for member in unit.members {
-        guard let columns = schema(member.record.table), let rival = try member.rival(in: columns, database),
-          let owner = owners[RowOfDevice(row: rival, device: member.record.device)]
-        else { continue }
+      let needed = try unit.members.flatMap { member in
+        try rivals(member).map { RowOfDevice(row: $0, device: member.record.device) }
+      }
+      for row in needed {
+        guard let owner = owners[row] else { continue }
         sets.join(number, owner)
       }
     }

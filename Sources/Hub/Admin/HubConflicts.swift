@@ -145,7 +145,7 @@ extension HubWorkspace {
       members += own.filter { known.insert($0.record.id).inserted }
     }
     if decision.word == .device {
-      try members.checkTrades(in: store.database, tool: "satchel-hub") { store.schema(of: $0) }
+      try members.checkTrades(in: store.database, tool: "satchel-hub") { try rivals(of: $0, store) }
     }
     return members
   }
@@ -256,7 +256,7 @@ extension HubWorkspace {
     _ units: [ConflictUnit], _ policy: Policy, _ store: HubStore
   ) throws -> [[ConflictUnit]] {
     guard policy == .device || policy == .newest else { return units.map { [$0] } }
-    let trades = try units.inTrades(in: store.database) { store.schema(of: $0) }
+    let trades = try units.inTrades { try rivals(of: $0, store) }
     return try trades.flatMap { trade -> [[ConflictUnit]] in
       if trade.count == 1 { return [trade] }
       let isForDevice = try trade.map { try decision(policy, $0, store).word == .device }
@@ -299,9 +299,6 @@ extension ConflictUnit {
 }
 
 extension HubStore {
-  /// The columns of a table; nil: the dataset has no such table.
-  fileprivate func schema(of table: Name) -> TableSchema? { place(of: table).map { tables[$0].schema } }
-
   /// Whether a conflict is about a new row that a missing or hidden parent keeps out.
   fileprivate func isWithoutParent(_ record: ConflictRecord) throws -> Bool {
     try ConflictTable.insertWithoutParent(record.key, of: record.table, device: record.device, in: database)?.id

@@ -77,7 +77,7 @@ extension StepMerger {
     about obstacle: Obstacle, _ pending: Pending, in place: Int
   ) throws -> (Disagreement, met: Row?) {
     let step = pending.step
-    let met = try obstacle.kind == .unique ? rival(of: pending, in: place) : store.rows[place].row(step.key)
+    var met = try obstacle.kind == .unique ? rival(of: pending, in: place) : store.rows[place].row(step.key)
     let state: ConflictState
     switch obstacle.kind {
     case _ where obstacle.isHeld: state = .held
@@ -85,6 +85,7 @@ extension StepMerger {
     case .foreignKey: state = .open
     default: state = try stateOfKeptOut(step, by: met, in: place)
     }
+    if obstacle.kind == .unique, met == nil { met = try rowKeptBySeveral(pending, in: place) }
     return (Disagreement(kind: obstacle.kind, state: state), met)
   }
 

@@ -9,12 +9,25 @@ import SatchelWorkspace
 extension StepMerger {
   /// Returns the row that prevents a change. nil if no row or several rows prevent the change.
   func rival(of pending: Pending, in place: Int) throws -> Row? {
+    let rivals = try rivals(of: pending, in: place)
+    return rivals.count == 1 ? try store.rows[place].row(rivals[0]) : nil
+  }
+
+  /// Returns the row of an update that several visible rows prevent, as it is at the hub. A conflict cannot show all of
+  /// those rows, so it shows this row. nil for any other change.
+  func rowKeptBySeveral(_ pending: Pending, in place: Int) throws -> Row? {
+    guard case .update = pending.step.change else { return nil }
+    let seen = try rivals(of: pending, in: place).filter { try scope.maySee($0, in: place) }
+    return seen.count > 1 ? try store.rows[place].row(pending.step.key) : nil
+  }
+
+  /// The keys of the rows that prevent a change.
+  private func rivals(of pending: Pending, in place: Int) throws -> [RowKey] {
     let rows = store.rows[place]
     let hub = try rows.row(pending.step.key)
     let past = try store.past(of: pending.step.key, in: place)
-    guard let row = try merged(pending, onto: hub, with: past, in: place).row else { return nil }
-    let rivals = try rows.rivals(of: row, in: store.database)
-    return rivals.count == 1 ? try rows.row(rivals[0]) : nil
+    guard let row = try merged(pending, onto: hub, with: past, in: place).row else { return [] }
+    return try rows.rivals(of: row, in: store.database)
   }
 
   /// Returns the winner by the table's policy, if only one of two rows can exist.
