@@ -14,6 +14,10 @@ enum ReopenCommand {
         The conflict is open again, with its former sides. Its row gets the values from before the decision, and these \
         travel like any other change. A value that was changed again since stays, and so does a row that other rows \
         need by now. If a device's user decided, only the conflict opens, and the row stays as it is.
+
+        Rows that exchanged a value which only one row may have go back together. So all of their conflicts open that \
+        were decided by the same command. If a later decision gave the value to another row, take that decision back \
+        first: the answer names it.
         """,
       arguments: [ArgumentSpec("ID", .optional, help: "the conflict's id, or the beginning of it")],
       options: [
@@ -46,9 +50,21 @@ enum ReopenCommand {
     }
   }
 
+  /// Says why more conflicts are open than the person named; empty: there are no more.
+  static func text(traded report: ReopenedConflicts) -> TerminalText {
+    if report.traded.isEmpty { return "" }
+    let rows = report.traded.prefix(10).map { "\($0.id.text.prefix(8)) \($0.table) [\(Words.key($0.key))]" }
+    return """
+      These were decided together with it, and their rows exchanged values that only one row may have: \
+      \(rows.joined(separator: ", ")).
+
+      """
+  }
+
   private static func text(_ report: ReopenedConflicts, _ command: ParsedCommand) -> TerminalText {
     let opened = Words.count(report.conflicts.count, "conflict")
     var text: TerminalText = "\(command.dryRun ? "Would open" : "Opened") \(opened) again.\n"
+    text += Self.text(traded: report)
     if !report.rows.isEmpty {
       text += "Rows with the values from before the decisions: \(Words.tables(report.rows)).\n"
     }

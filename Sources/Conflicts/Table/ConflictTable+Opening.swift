@@ -17,6 +17,37 @@ extension ConflictTable {
     ) { try stored($0) }
   }
 
+  /// The conflicts that this person decided at exactly this time.
+  /// - Parameter time: in milliseconds since 1970.
+  public static func decided(by user: String, at time: Int64, in database: borrowing Database) throws
+    -> [StoredConflict]
+  {
+    try database.all(
+      """
+      SELECT \(columns) FROM satchel_conflicts
+      WHERE state = 'resolved' AND decided_by = :user AND decided_at = :time ORDER BY id
+      """, ["user": .string(user), "time": .integer(time)]
+    ) { try stored($0) }
+  }
+
+  /// The conflicts about a row that this person decided after a time, the latest first.
+  /// - Parameter time: in milliseconds since 1970.
+  public static func decided(
+    _ row: RowInTable, by user: String, after time: Int64, in database: borrowing Database
+  ) throws -> [StoredConflict] {
+    try database.all(
+      """
+      SELECT \(columns) FROM satchel_conflicts
+      WHERE state = 'resolved' AND table_name = :table AND key = :key AND decided_by = :user AND decided_at > :time
+      ORDER BY decided_at DESC, id
+      """,
+      [
+        "table": .string(row.table.text), "key": .text(canonicalKey(row.key)), "user": .string(user),
+        "time": .integer(time),
+      ]
+    ) { try stored($0) }
+  }
+
   /// Opens a decided conflict again. The note keeps the former decision.
   public static func reopen(_ conflict: StoredConflict, in database: borrowing Database) throws {
     guard let decision = conflict.decision else { return }

@@ -148,6 +148,67 @@ struct TradeDecisionTests {
     #expect(try names(at: .hub) == "1|b\n2|x")
   }
 
+  private func reopen(_ id: String) -> CommandLineFixture.Outcome { camp.hub("conflicts", "reopen", id, "--json") }
+
+  @Test("rows that were decided together go back together, and are decided again", arguments: [0, 1])
+  func reopened(number: Int) throws {
+    let ids = try refuseTrade()
+    #expect(keepDevice(ids, at: .hub).code == 0)
+    let trial = camp.hub("conflicts", "reopen", ids[number], "--dry-run")
+    #expect(trial.out.contains("decided together") && trial.out.contains(ids[1 - number].prefix(8)), "\(trial)")
+    #expect(try names(at: .hub) == "1|b\n2|a")
+    let report = try reopen(ids[number]).json
+    #expect(Set(report["reopened"]?.arrayValue?.compactMap(\.stringValue) ?? []) == Set(ids), "\(report)")
+    #expect(report["left"]?.integerValue == 0, "\(report)")
+    #expect(try names(at: .hub) == "1|a\n2|b")
+    let open = "SELECT count(*) FROM satchel_conflicts WHERE state = 'open' AND kind = 'unique'"
+    #expect(try camp.rows("office.sqlite", open) == "2")
+    #expect(keepDevice(ids, at: .hub).code == 0)
+    #expect(try names(at: .hub) == "1|b\n2|a")
+  }
+
+  @Test("a chain that was decided together goes back together, with the row that was deleted", arguments: [0, 1])
+  func reopenedChain(number: Int) throws {
+    let ids = try refuseChain()
+    #expect(keepDevice(ids, at: .hub).code == 0)
+    #expect(try names(at: .hub) == "1|b\n2|x")
+    let report = try reopen(ids[number]).json
+    #expect(report["reopened"]?.arrayValue?.count == 2, "\(report)")
+    #expect(try names(at: .hub) == "1|a\n2|b\n8|x")
+  }
+
+  @Test("two decisions by one command about rows that traded nothing are taken back one by one")
+  func reopenedAlone() throws {
+    try open(#""delete": "hard""#)
+    try camp.sql("tablet/data.sqlite", "UPDATE seats SET note = 'tablet'")
+    try camp.sql("office.sqlite", "UPDATE seats SET note = 'office'")
+    try camp.deliver("tablet")
+    let ids = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts ORDER BY key")
+      .split(separator: "\n").map(String.init)
+    try #require(ids.count == 2)
+    #expect(keepDevice(ids, at: .hub).code == 0)
+    #expect(try reopen(ids[0]).json["reopened"]?.arrayValue?.count == 1)
+    #expect(try camp.rows("office.sqlite", "SELECT note FROM seats ORDER BY id") == "office\ntablet")
+  }
+
+  @Test("a row whose former name a later decision gave to another row goes back after that decision")
+  func reopenedInOrder() throws {
+    let ids = try refuseChain()
+    #expect(keepDevice([ids[1]], at: .hub).code == 0)
+    let mark = try camp.hub("conflicts", "show", ids[0], "--json").json["conflict"]?["row_mark"]?.stringValue
+    camp.awaitLaterTime()
+    let second = camp.hub("conflicts", "resolve", ids[0], "--keep", "device", "--row", try #require(mark))
+    #expect(second.code == 0, "\(second)")
+    #expect(try names(at: .hub) == "1|b\n2|x")
+    let refused = reopen(ids[1])
+    #expect(refused.code == 1, "\(refused)")
+    #expect(try refused.json["error"]?["reason"]?.stringValue == "value-taken", "\(refused)")
+    #expect(refused.out.contains("conflicts reopen \(ids[0].prefix(8))"), "\(refused)")
+    #expect(try names(at: .hub) == "1|b\n2|x")
+    for id in ids { #expect(reopen(id).code == 0) }
+    #expect(try names(at: .hub) == "1|a\n2|b\n8|x")
+  }
+
   @Test("a unit that trades is taken whole by a decision for the device, and no row goes", arguments: Side.allCases)
   func unit(at side: Side) throws {
     try open(#""unit": "transaction""#)

@@ -30,7 +30,7 @@ extension ConsoleSite {
   }
 
   private static func words(_ report: ReopenedConflicts) -> String {
-    var words = ""
+    var words = ReopenCommand.text(traded: report).string
     if !report.rows.isEmpty { words += "Rows with the values from before: \(Words.tables(report.rows)). " }
     if report.left > 0 {
       words +=
@@ -42,16 +42,21 @@ extension ConsoleSite {
   /// Takes back one decision, or all decisions since a time if they are the decisions that the person saw.
   func reopen(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     if let id = request.filled("id") {
-      _ = try hub.reopen(id)
-      return .seeOther("conflict?id=\(percentEncoded(id))")
+      let report = try hub.reopen(id)
+      return report.traded.isEmpty
+        ? .seeOther("conflict?id=\(percentEncoded(id))") : try Self.takenBack(report, hub)
     }
     let time = try since(request)
     let report = try hub.reopen(decidedSince: time, expected: ConflictSetMark(request.needed("seen")))
-    return Self.frame(
+    return try Self.takenBack(report, hub)
+  }
+
+  private static func takenBack(_ report: ReopenedConflicts, _ hub: HubWorkspace) throws -> WebResponse {
+    frame(
       "Taken back",
       """
       <p class="notice" role="status">\
-      \(Words.count(report.conflicts.count, "conflict")) open again. \(Self.words(report))</p>
+      \(Words.count(report.conflicts.count, "conflict")) open again. \(words(report))</p>
       <p><a class="button main" href="conflicts">To the conflicts</a></p>
       """, at: .conflicts, open: try hub.openConflicts())
   }

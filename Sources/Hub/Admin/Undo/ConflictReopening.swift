@@ -8,6 +8,9 @@ import SatchelWorkspace
 public struct ReopenedConflicts: Sendable {
   /// The conflicts that are open again.
   public let conflicts: [ConflictRecord]
+  /// The conflicts among them that the person did not name. They were decided together with the named conflict, and
+  /// their rows traded UNIQUE values with its row.
+  public let traded: [ConflictRecord]
   /// The mark of these conflicts and of their decisions.
   public let mark: ConflictSetMark
   /// Rows that have the values from before the decisions again, by table.
@@ -22,7 +25,9 @@ public struct ReopenedConflicts: Sendable {
 extension HubWorkspace {
   /// Takes back the decision about a conflict, and about all members of its unit. The conflict is open again. If the
   /// decision was made at the hub, its row gets the values from before the decision, except values that were changed
-  /// again since.
+  /// again since. Conflicts that were decided together with it are opened too if their rows traded UNIQUE values.
+  ///
+  /// Throws a `WorkspaceError` if a later decision gave such a value to another row.
   /// - Parameter prefix: the conflict's id, or the beginning of it.
   public func reopen(_ prefix: String) throws -> ReopenedConflicts {
     try applying { store in
@@ -32,8 +37,9 @@ extension HubWorkspace {
           .notDecided, "No person has decided the conflict \(found.record.id.text.prefix(8)) yet.",
           hint: "`conflicts list` shows what waits for a decision.")
       }
-      let members = try ConflictTable.whole(found, in: store.database).members
-      return try reopen(members.filter { $0.decision != nil }, store)
+      let named = try ConflictTable.whole(found, in: store.database).members.filter { $0.decision != nil }
+      let traded = try TradedDecisions(store, by: Self.hubUser, now: platform.clock.milliseconds()).tradedWith(named)
+      return try reopen(named + traded, traded: traded, store)
     }
   }
 
@@ -55,18 +61,20 @@ extension HubWorkspace {
           .otherConflicts, "The decisions changed after you looked: there are \(decided.count) now.",
           hint: "Nothing was taken back. Look again.")
       }
-      return try reopen(decided, store)
+      return try reopen(decided, traded: [], store)
     }
   }
 
-  private func reopen(_ decided: [StoredConflict], _ store: HubStore) throws -> ReopenedConflicts {
+  private func reopen(
+    _ decided: [StoredConflict], traded: [StoredConflict], _ store: HubStore
+  ) throws -> ReopenedConflicts {
     let now = platform.clock.milliseconds()
     let (rows, forgotten) = try store.rows(decidedIn: decided, by: Self.hubUser)
     var revert = Revert(store: store, now: now, stamp: try Capture.tick(now: now, in: store.database), left: .counted)
     try revert.run(rows)
     for conflict in decided { try ConflictTable.reopen(conflict, in: store.database) }
     return ReopenedConflicts(
-      conflicts: decided.map(\.record), mark: ConflictSetMark(ofDecided: decided),
+      conflicts: decided.map(\.record), traded: traded.map(\.record), mark: ConflictSetMark(ofDecided: decided),
       rows: zip(store.tables, revert.counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }, left: revert.left,
       forgotten: forgotten)
   }
@@ -76,7 +84,7 @@ extension HubStore {
   /// The rows that these decisions changed, with the entries of the decisions in the log, and the number of decisions
   /// that the log does not know any more. A decision that came from a device is a change of the device's bundle, and is
   /// not among them.
-  fileprivate func rows(
+  func rows(
     decidedIn conflicts: [StoredConflict], by user: String
   ) throws -> (rows: [RevertedRow], forgotten: Int) {
     let known = try identity.logFrom > .zero ? timeOfFirstChange(after: identity.logFrom) ?? .max : .min

@@ -33,6 +33,8 @@ struct Revert {
   private(set) var counts: [Int]
   /// The number of rows that are not reverted, or not wholly: others changed them since, or other rows block them.
   private(set) var left = 0
+  /// The rows that have UNIQUE values of the rows that are not reverted.
+  private(set) var rowsInTheWay: Set<RowInTable> = []
   private let handling: LeftRows
 
   /// How changes that cannot be reverted are handled.
@@ -76,7 +78,16 @@ struct Revert {
     }
     if try blocked.count > 1 && takeTogether(blocked.map(\.step)) { return }
     for blocked in blocked {
+      try noteRowsInTheWay(of: blocked)
       try leave(blocked.step, because: Disagreement(kind: blocked.kind, state: .open), blocked.words)
+    }
+  }
+
+  private mutating func noteRowsInTheWay(of blocked: Blocked) throws {
+    guard blocked.kind == .unique, let row = blocked.step.result.row else { return }
+    let rows = store.rows[blocked.step.row.place]
+    for key in try rows.rivals(of: row, in: store.database) {
+      rowsInTheWay.insert(RowInTable(table: rows.name, key: key))
     }
   }
 
