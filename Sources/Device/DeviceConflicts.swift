@@ -184,7 +184,7 @@ extension DeviceSession {
 
   /// The rows that have UNIQUE values of a conflict's row, as a decision for the device would make it.
   private func rivals(of conflict: StoredConflict) throws -> [RowInTable] {
-    guard conflict.record.kind == .unique, let table = table(conflict.record.table) else { return [] }
+    guard let table = table(conflict.record.table) else { return [] }
     let record = try conflict.record.present(in: table.schema, database)
     return try record.rivals(in: RowTable(table, in: database), whole: nil, database)
   }

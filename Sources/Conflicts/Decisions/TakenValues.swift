@@ -1,3 +1,4 @@
+import SatchelCapture
 import SatchelJSON
 import SatchelRows
 import SatchelSQLite
@@ -17,14 +18,20 @@ extension RowTable {
 }
 
 extension ConflictRecord {
+  /// Whether a decision for the device may need a UNIQUE value of another row of this table. A conflict of any kind may
+  /// need one: a change that its user may not make, for example, was compared with no other row.
+  private func mayNeedValues(of table: TrackedTable) -> Bool {
+    kind == .unique || operation != .delete && !table.naturalColumns.isEmpty
+  }
+
   /// The rows that have UNIQUE values of the conflict's row, as a decision for the device would make it. First the row
-  /// that the conflict shows, even if that row has no such value any more. Empty if the conflict is not about UNIQUE
-  /// values. The record has the columns that its table has now.
+  /// that the conflict shows, even if that row has no such value any more. The record has the columns that its table
+  /// has now.
   /// - Parameters:
   ///   - rows: the conflict's table.
   ///   - whole: the conflict's row before it was deleted, if that is known.
   public func rivals(in rows: RowTable, whole: Row?, _ database: borrowing Database) throws -> [RowInTable] {
-    guard kind == .unique else { return [] }
+    guard mayNeedValues(of: rows.table) else { return [] }
     let shown = rivalKey(in: rows.schema)
     var keys = [shown].compactMap(\.self)
     do {

@@ -59,7 +59,7 @@ extension HubWorkspace {
 
   /// The rows that have UNIQUE values of a conflict's row, as a decision for the device would make it.
   func rivals(of conflict: StoredConflict, _ store: HubStore) throws -> [RowInTable] {
-    guard conflict.record.kind == .unique, let place = store.place(of: conflict.record.table) else { return [] }
+    guard let place = store.place(of: conflict.record.table) else { return [] }
     let (rows, schema) = (store.rows[place], store.tables[place].schema)
     let record = try conflict.record.present(in: schema, store.database)
     let whole = try rows.contains(record.key) ? nil : store.lastImage(of: record.key, in: place)

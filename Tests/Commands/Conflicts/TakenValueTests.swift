@@ -95,6 +95,24 @@ struct TakenValueTests {
     #expect(try rows(at: .device) == "2|b|B 3|c|C")
   }
 
+  @Test("traded rows that left their user's sight are taken together by a decision about all conflicts")
+  func movedArea() throws {
+    try open(visible: "code < 'g'")
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      UPDATE seats SET name = 'away' WHERE id = '1'; UPDATE seats SET name = 'a' WHERE id = '2';
+      UPDATE seats SET name = 'b' WHERE id = '1'
+      """)
+    try camp.sql("office.sqlite", "UPDATE seats SET code = 'gone' || id WHERE id < '3'")
+    try camp.deliver("tablet")
+    let kinds = try camp.rows("office.sqlite", "SELECT kind FROM satchel_conflicts ORDER BY key")
+    #expect(kinds == "revoked\nrevoked")
+    let decided = camp.hub("conflicts", "resolve", "--all", "--policy", "device", "--json")
+    #expect(try decided.json["left"]?.arrayValue?.isEmpty == true, "\(decided)")
+    #expect(try rows(at: .hub) == "1|b|gone1 2|a|gone2 3|c|C")
+  }
+
   @Test("a second row that got a value since is named too, and stays")
   func secondRow() throws {
     try open()
