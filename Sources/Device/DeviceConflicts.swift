@@ -92,15 +92,9 @@ extension DeviceWorkspace {
             $0.isAbout(table) && seen.insert($0.head.record.id).inserted
           }
           if units.isEmpty { return result }
-          for trade in try session.decidedTogether(units, policy) {
-            do {
-              try session.database.savepoint {
-                try session.resolve(
-                  trade.map(\.head), policy == .hub ? .hub : .device, note: note, seen: .asFound)
-              }
-              result.resolved += trade.map(\.head.record)
-            } catch let error as WorkspaceError {
-              result.left += trade.map { (record: $0.head.record, why: error) }
+          try result.decide(session.decidedTogether(units.oldestFirst, policy)) { trade in
+            try session.database.savepoint {
+              try session.resolve(trade.map(\.head), policy == .hub ? .hub : .device, note: note, seen: .asFound)
             }
           }
           if policy == .hub { try session.openBelowLost() }

@@ -87,14 +87,3 @@ final class EarlierUnits {
       """, hint: "Keep the hub's rows with --keep hub. \(way)")
   }
 }
-
-extension [ConflictUnit] {
-  /// The units in the order in which each device made them.
-  var oldestFirst: [ConflictUnit] {
-    enumerated().sorted { ($0.element.oldest, $0.offset) < ($1.element.oldest, $1.offset) }.map(\.element)
-  }
-}
-
-extension ConflictUnit {
-  fileprivate var oldest: Int64 { members.map(\.record.generation.rawValue).min() ?? 0 }
-}

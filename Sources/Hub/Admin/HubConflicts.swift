@@ -226,24 +226,18 @@ extension HubWorkspace {
     let (earlier, rights) = (EarlierUnits(store), try BulkDecisionRights(store))
     // The device for which a row was decided last. Its later changes of the row follow.
     var decided: [RowInTable: ReplicaID] = [:]
-    for trade in try decidedTogether(units.oldestFirst, policy, store) {
+    try result.decide(decidedTogether(units.oldestFirst, policy, store)) { trade in
       moment = max(moment + 1, platform.clock.milliseconds())
-      do {
-        for unit in trade where !unit.members.contains(where: \.record.isForAll) { throw unit.notForAll }
-        let decision = try decision(policy, trade[0], store)
-        let device = trade[0].head.record.device
-        let rows = trade.flatMap(\.members).rows
-        let seen =
-          decision.word == .device ? RowSeen.asFoundOrDecided(rows.filter { decided[$0] == device }) : .asFound
-        try store.database.savepoint {
-          try resolve(
-            trade.map(\.head), decision, note: note, seen: seen, at: moment, store, after: earlier, rights: rights)
-        }
-        if decision.word == .device { for row in rows { decided[row] = device } }
-        result.resolved += trade.map(\.head.record)
-      } catch let error as WorkspaceError {
-        result.left += trade.map { (record: $0.head.record, why: error) }
+      for unit in trade where !unit.members.contains(where: \.record.isForAll) { throw unit.notForAll }
+      let decision = try decision(policy, trade[0], store)
+      let device = trade[0].head.record.device
+      let rows = trade.flatMap(\.members).rows
+      let seen = decision.word == .device ? RowSeen.asFoundOrDecided(rows.filter { decided[$0] == device }) : .asFound
+      try store.database.savepoint {
+        try resolve(
+          trade.map(\.head), decision, note: note, seen: seen, at: moment, store, after: earlier, rights: rights)
       }
+      if decision.word == .device { for row in rows { decided[row] = device } }
     }
     if policy != .device { try LostParents(store).openBelow() }
     return result
