@@ -180,7 +180,7 @@ extension DeviceSession {
   private func rivals(of conflict: StoredConflict) throws -> [RowInTable] {
     guard let table = table(conflict.record.table) else { return [] }
     let record = try conflict.record.present(in: table.schema, database)
-    return try record.rivals(in: RowTable(table, in: database), whole: nil, database)
+    return try record.rivals(in: RowTable(table, in: database), database) { nil }
   }
 
   /// Opens the conflicts of rows that left their tables together with a row that lost, by the policy or by a decision.

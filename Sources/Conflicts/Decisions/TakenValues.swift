@@ -29,14 +29,16 @@ extension ConflictRecord {
   /// has now.
   /// - Parameters:
   ///   - rows: the conflict's table.
-  ///   - whole: the conflict's row before it was deleted, if that is known.
-  public func rivals(in rows: RowTable, whole: Row?, _ database: borrowing Database) throws -> [RowInTable] {
+  ///   - whole: returns the conflict's row before it was deleted; nil: it is there, or not known.
+  public func rivals(
+    in rows: RowTable, _ database: borrowing Database, whole: () throws -> Row?
+  ) throws -> [RowInTable] {
     guard mayNeedValues(of: rows.table) else { return [] }
     let shown = rivalKey(in: rows.schema)
     var keys = [shown].compactMap(\.self)
     do {
       let target = try ConflictDecision.deviceRow(
-        for: self, current: rows.row(key), whole: whole, schema: rows.schema, rules: rows.rules)
+        for: self, current: rows.row(key), whole: whole(), schema: rows.schema, rules: rows.rules)
       if let target {
         keys += try database.withoutTriggers { try rows.rivals(of: target, in: database) }.filter { $0 != shown }
       }

@@ -62,8 +62,9 @@ extension HubWorkspace {
     guard let place = store.place(of: conflict.record.table) else { return [] }
     let (rows, schema) = (store.rows[place], store.tables[place].schema)
     let record = try conflict.record.present(in: schema, store.database)
-    let whole = try rows.contains(record.key) ? nil : store.lastImage(of: record.key, in: place)
-    return try record.rivals(in: rows, whole: whole, store.database)
+    return try record.rivals(in: rows, store.database) {
+      try rows.contains(record.key) ? nil : store.lastImage(of: record.key, in: place)
+    }
   }
 
   /// Returns a conflict in the columns that its table has now, and the rows of a decision about it.
