@@ -8,11 +8,17 @@ public struct MergeResult: Hashable, Sendable {
   public let disagreement: Disagreement?
   /// The columns into which others wrote the value of a device's update since it saw the row. They need no write.
   public let writtenTwice: [Int]
+  /// Whether the change deletes a row that another writer marked as deleted since the device saw it. The change then
+  /// alters nothing, so it is no disagreement. But a unit with such a change cannot be taken as it was sent.
+  public let repeatsDelete: Bool
 
-  public init(row: Row?, disagreement: Disagreement? = nil, writtenTwice: [Int] = []) {
+  public init(
+    row: Row?, disagreement: Disagreement? = nil, writtenTwice: [Int] = [], repeatsDelete: Bool = false
+  ) {
     self.row = row
     self.disagreement = disagreement
     self.writtenTwice = writtenTwice
+    self.repeatsDelete = repeatsDelete
   }
 }
 
@@ -176,11 +182,19 @@ private func meet(
 
 /// Whether a row is marked as deleted: the table's column for that has a value that is neither NULL nor 0.
 private func isDeleted(_ row: Row, by rules: MergeRules) -> Bool {
-  guard let column = rules.deleted else { return false }
-  switch row[column] {
-  case .null, .integer(0), .real(0): return false
-  default: return true
+  rules.deleted.map { isMark(row[$0]) } ?? false
+}
+
+private func isMark(_ value: Value) -> Bool {
+  switch value {
+  case .null, .integer(0), .real(0): false
+  default: true
   }
+}
+
+/// Whether the row was marked as deleted before this update of the mark.
+private func wasMarked(_ changes: [ColumnChange], by rules: MergeRules) -> Bool {
+  changes.contains { $0.column == rules.deleted && isMark($0.was) }
 }
 
 /// The result for a change if one side deletes a row that the other side changes; nil: that is not the case. The table
@@ -194,7 +208,9 @@ private func mergeDelete(
     isDeleted(hub, by: rules) && (others.presence || rules.deleted.map { others.columns[$0] != nil } ?? false)
   switch change {
   case .delete(let was):
-    if isDeleted(hub, by: rules) { return nil }
+    if isDeleted(hub, by: rules) {
+      return MergeResult(row: hub, repeatsDelete: wasDeletedThere && !isDeleted(was, by: rules))
+    }
     return deleteMeetsUpdate(rules.deleted == nil ? nil : .some(marked(hub, like: was, by: rules)), newest)
   case .update(let changes):
     let row = applying(changes, to: hub)
@@ -203,8 +219,8 @@ private func mergeDelete(
       let equal = changes.map(\.column).filter {
         others.columns[$0] != nil && row[$0] == hub[$0]
       }
-      return deletes
-        ? MergeResult(row: hub, writtenTwice: equal) : gone(leaving: hub, at: stamp, others, by: rules)
+      if !deletes { return gone(leaving: hub, at: stamp, others, by: rules) }
+      return MergeResult(row: hub, writtenTwice: equal, repeatsDelete: !wasMarked(changes, by: rules))
     }
     return deletes ? deleteMeetsUpdate(row, newest) : nil
   case .insert: return wasDeletedThere ? gone(leaving: hub, at: stamp, others, by: rules) : nil

@@ -19,9 +19,13 @@ public struct Rebased: Sendable {
   /// Pre-images as if the changes had been made on the hub's row; each keeps its generation and stamp.
   public let images: [PreImage]
   public let conflicts: [Lost]
+  /// Deletes of a row that another writer had marked as deleted. They alter nothing. They are conflicts only if they
+  /// belong to units with other changes.
+  public let repeatedDeletes: [Lost]
 
-  public init(row: Row?, images: [PreImage], conflicts: [Lost]) {
+  public init(row: Row?, images: [PreImage], conflicts: [Lost], repeatedDeletes: [Lost] = []) {
     (self.row, self.images, self.conflicts) = (row, images, conflicts)
+    self.repeatedDeletes = repeatedDeletes
   }
 }
 
@@ -68,7 +72,7 @@ public func rebase(
     uniqueKeysWithValues: changes(from: images, to: current).map { ($0.image.generation, $0.change) })
   var row = incoming
   var moved: [PreImage] = []
-  var conflicts: [Rebased.Lost] = []
+  var (conflicts, repeatedDeletes): ([Rebased.Lost], [Rebased.Lost]) = ([], [])
   var own: Set<Int> = []
   for image in images {
     moved.append(image.with(row: row))
@@ -88,12 +92,16 @@ public func rebase(
     if let disagreement = result.disagreement {
       conflicts.append(.init(image: image, change: change, disagreement: disagreement, met: row))
     }
+    if result.repeatsDelete {
+      repeatedDeletes.append(
+        .init(image: image, change: change, disagreement: .repeatedDelete(by: rules.table), met: row))
+    }
     if case .update(let changes) = change, result.disagreement?.winners.values.contains(.hub) != true {
       own.formUnion(changes.map(\.column))
     }
     row = result.row
   }
-  return Rebased(row: row, images: moved, conflicts: conflicts)
+  return Rebased(row: row, images: moved, conflicts: conflicts, repeatedDeletes: repeatedDeletes)
 }
 
 extension OthersChanges {

@@ -1,6 +1,14 @@
+import SatchelDataset
 import SatchelValues
 
 extension Disagreement {
+  /// The disagreement of a delete in a unit, if another writer had deleted the row or marked it as deleted.
+  ///
+  /// Its state follows from the policy alone, as for a hidden row.
+  public static func repeatedDelete(by policy: Policy) -> Disagreement {
+    Disagreement(kind: .updateDelete, state: policy.stateOfUncompared)
+  }
+
   /// The disagreement of a change that is not applied, because it belongs to a unit.
   ///
   /// Columns that would have been merged are not applied either: the hub's value stays in each column.

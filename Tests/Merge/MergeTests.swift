@@ -192,6 +192,24 @@ import Testing
   private static let sum = #", "columns": { "a": "sum" }"#
   private static let soft = #", "delete": "soft", "deleted": "b""#
 
+  @Test("a delete of a row that another writer marked repeats a delete, unless the device had seen the mark")
+  func repeatedDeletes() throws {
+    let cases: [(base: Row, mine: Row?, marked: Int, repeats: Bool)] = [
+      (r(1, 0), nil, 2, true), (r(1, 0), r(1, 6), 2, true), (r(1, 5), nil, 2, false), (r(1, 5), r(1, 6), 2, false),
+      // Another writer changed only the other column.
+      (r(1, 0), nil, 1, false),
+    ]
+    for (base, mine, column, repeats) in cases {
+      let change = try #require(Change(from: base, to: mine))
+      let result = merge(
+        change, at: Stamp(20), onto: r(1, 7), others: OthersChanges(columns: [column: Stamp(10)], newest: Stamp(10)),
+        by: rules(.manual, Self.soft))
+      #expect(result.row == r(1, 7))
+      #expect(result.disagreement == nil)
+      #expect(result.repeatsDelete == repeats)
+    }
+  }
+
   @Test(
     "sets: what either side put in is in, and what either took out is out",
     arguments: [

@@ -107,6 +107,17 @@ import Testing
     #expect(result.conflicts.map(\.disagreement.kind) == [.deleteUpdate])
   }
 
+  @Test("the device deletes a row that the hub marked: nothing is pending, and the delete is known for its unit")
+  func deletionMeetsMark() {
+    let image = PreImage(generation: Generation(1), stamp: Stamp(10), row: r(1, 0))
+    let result = rebase(
+      [image], to: nil, onto: r(1, 1), at: Stamp(100), by: rules(.manual, #", "delete": "soft", "deleted": "b""#))
+    #expect(result.row == r(1, 1))
+    #expect(result.images.map(\.row) == [r(1, 1)])
+    #expect(result.conflicts.isEmpty)
+    #expect(result.repeatedDeletes.map(\.disagreement) == [Disagreement(kind: .updateDelete, state: .open)])
+  }
+
   @Test("the device deletes and inserts again, the hub changes: both steps are kept")
   func reborn() {
     let result = replay([r(1, 2), nil, r(5, 6)], onto: r(9, 2))

@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelMerge
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
@@ -23,6 +24,13 @@ final class LostUnits {
     let members: [StepUnits.Member]
   }
 
+  /// A delete of a row that another writer had marked as deleted. The delete is pending no more, because it alters
+  /// nothing.
+  struct RepeatedDelete {
+    let row: RowInTable
+    let lost: Rebased.Lost
+  }
+
   private var units: StepUnits
   private let places: [Name: Int]
   /// The conflicts of lost units, in the order in which they were found.
@@ -37,6 +45,7 @@ final class LostUnits {
   private var current: Int?
   /// Rows whose pending delete meets no row of the hub any more, or met none before.
   private var gone: [RowInTable] = []
+  private var repeated: [RepeatedDelete] = []
 
   /// Returns nil if the dataset has no units.
   /// - Parameter stranded: pending rows that cannot be in their tables any more.
@@ -67,17 +76,35 @@ final class LostUnits {
   /// Records a row with a pending delete, if the hub's row has gone or has come back.
   func noteGone(_ key: RowKey, in table: Name) { gone.append(RowInTable(table: table, key: key)) }
 
+  /// Records deletes of a row that another writer had marked as deleted.
+  func note(_ repeatedDeletes: [Rebased.Lost], of row: RowInTable) {
+    repeated += repeatedDeletes.map { RepeatedDelete(row: row, lost: $0) }
+  }
+
   /// Returns the changes of each unit that deletes a recorded row.
   /// - Parameter images: the row's pre-images.
-  func unitsOfGoneRows(_ images: (RowInTable) throws -> [PreImage]) rethrows -> [[StepUnits.Member]] {
-    var (seen, found): (Set<Int>, [[StepUnits.Member]]) = ([], [])
+  func unitsOfGoneRows(
+    _ images: (RowInTable) throws -> [PreImage]
+  ) rethrows -> [(members: [StepUnits.Member], repeated: [RepeatedDelete])] {
+    var repeatedOfUnit: [Int: [RepeatedDelete]] = [:]
+    var (seen, found): (Set<Int>, [Int]) = ([], [])
     for row in gone {
       for image in try images(row) where image.isGone {
-        guard let unit = member(row.table, row.key, image.generation).flatMap({ unit(of: $0) }) else { continue }
-        if seen.insert(unit).inserted { found.append(units.members(of: unit)) }
+        guard let unit = unit(of: row, image.generation) else { continue }
+        if seen.insert(unit).inserted { found.append(unit) }
       }
     }
-    return found
+    for delete in repeated {
+      guard let unit = unit(of: delete.row, delete.lost.image.generation) else { continue }
+      repeatedOfUnit[unit, default: []].append(delete)
+      if seen.insert(unit).inserted { found.append(unit) }
+    }
+    return found.map { (members: units.members(of: $0), repeated: repeatedOfUnit[$0] ?? []) }
+  }
+
+  /// The unit of a change, if it has other changes.
+  private func unit(of row: RowInTable, _ generation: Generation) -> Int? {
+    member(row.table, row.key, generation).flatMap { unit(of: $0) }
   }
 
   /// Keeps a change that is not accepted. The unit of the change is lost.

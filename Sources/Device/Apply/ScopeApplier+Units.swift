@@ -7,14 +7,15 @@ import SatchelWorkspace
 
 /// A unit is undone as a whole if rows from the hub collide with one of its changes.
 extension ScopeApplier {
-  /// Undoes the units that delete a row which the hub no longer has, or no longer shows to the user. The hub takes no
-  /// part of such a unit. A unit that only deletes such rows stays: it changes no row of the hub.
+  /// Undoes the units that delete a row which the hub no longer has, no longer shows to the user, or has with a mark of
+  /// another writer. The hub takes no part of such a unit. A unit that only deletes such rows stays: it changes no row
+  /// of the hub.
   func loseUnitsOfGoneRows() throws {
-    guard let units, isOfSameEpoch else { return }
+    guard let units else { return }
     let found = try units.unitsOfGoneRows { row in
       try rows(of: row.table).map { try pendingImages(of: row.key, in: $0) } ?? []
     }
-    for members in found {
+    for (members, repeated) in found {
       let pending = try members.compactMap { member in
         try pendingChange(of: member).map { (member, $0.image, $0.change) }
       }
@@ -22,10 +23,16 @@ extension ScopeApplier {
       if gone.count == pending.count { continue }
       for (member, image, change) in gone {
         let rows = all[member.table]
-        let loss = Disagreement(kind: .updateDelete, state: rows.rules.table.stateOfUncompared)
-        try note(loss, of: change, image: image, key: member.key, met: nil, in: rows)
+        try note(
+          .repeatedDelete(by: rows.rules.table), of: change, image: image, key: member.key, met: nil, in: rows)
       }
+      for delete in repeated { try note(delete.lost, of: delete.row) }
     }
+  }
+
+  private func note(_ lost: Rebased.Lost, of row: RowInTable) throws {
+    guard let rows = rows(of: row.table) else { return }
+    try note(lost.disagreement, of: lost.change, image: lost.image, key: row.key, met: lost.met, in: rows)
   }
 
   /// Why the pending changes of a row are lost, if they were made on a change of a unit that the hub did not take. nil

@@ -63,7 +63,7 @@ final class ScopeApplier {
   var undated: Set<RowInTable> = []
   /// nil: no change belongs to a unit.
   let units: LostUnits?
-  /// Whether the bundle continues the hub's history. A hub that was set back may still get rows that it lacks.
+  /// Whether the bundle continues the hub's history.
   let isOfSameEpoch: Bool
 
   var tally = RowTally()
@@ -158,7 +158,9 @@ final class ScopeApplier {
       if rebased.images != images {
         try PreImageStore.replace(rebased.images, of: key, in: rows.table, database: session.database)
       }
-      if (images + rebased.images).contains(where: \.isGone) { units?.noteGone(key, in: rows.name) }
+      // A hub that was set back may still get rows that it lacks.
+      if isOfSameEpoch, (images + rebased.images).contains(where: \.isGone) { units?.noteGone(key, in: rows.name) }
+      units?.note(rebased.repeatedDeletes, of: RowInTable(table: rows.name, key: key))
       target = rebased.row
     }
     guard let change = Change(from: current, to: target) else { return }

@@ -20,6 +20,8 @@ final class LostChanges {
   }
 
   private var all: [Lost] = []
+  /// Replayed deletes of rows that another writer had marked as deleted.
+  private var repeatedDeletes: [(row: RowInTable, lost: Rebased.Lost)] = []
   /// Rows with a replayed delete that met no row.
   private var gone: [RowInTable] = []
   /// Rows that the repair deleted: rows with pending changes may refer to them.
@@ -29,6 +31,11 @@ final class LostChanges {
 
   func note(deleted row: Row, of schema: TableSchema) { deleted.append((row, schema)) }
 
+  /// Records a replayed delete of a row that another writer had marked as deleted: its unit may be lost.
+  func note(repeatedDelete lost: Rebased.Lost, of key: RowKey, in table: Name) {
+    repeatedDeletes.append((RowInTable(table: table, key: key), lost))
+  }
+
   /// Records a row if a replayed delete of it met no row: the unit of the delete may be lost.
   func note(_ images: [PreImage], of key: RowKey, in table: Name) {
     if images.contains(where: \.isGone) { gone.append(RowInTable(table: table, key: key)) }
@@ -37,15 +44,16 @@ final class LostChanges {
   /// Keeps all lost changes as conflicts, and undoes the changes of their units. Rows without a parent are taken back
   /// too. The rows and their pre-images must exist already.
   func keep(_ session: DeviceSession) throws {
-    if all.isEmpty, gone.isEmpty, deleted.isEmpty { return }
+    if all.isEmpty, gone.isEmpty, repeatedDeletes.isEmpty, deleted.isEmpty { return }
     let applier = try ScopeApplier(session)
     for lost in all {
       guard let rows = applier.rows(of: lost.table) else { continue }
       try applier.note(lost.disagreement, of: lost.change, image: lost.image, key: lost.key, met: lost.met, in: rows)
     }
     for row in gone { applier.units?.noteGone(row.key, in: row.table) }
+    for delete in repeatedDeletes { applier.units?.note([delete.lost], of: delete.row) }
     for (row, schema) in deleted { applier.orphans.note(row, of: schema) }
     try applier.finish()
-    (all, gone, deleted) = ([], [], [])
+    (all, gone, repeatedDeletes, deleted) = ([], [], [], [])
   }
 }

@@ -85,6 +85,7 @@ struct RollForward {
     try Capture.moveUnits(to: Generation(newest.rawValue), in: database)
     // The last export may never arrive, and then only this database shows what it lost on the imports after it.
     for change in history.lost { lost.add(change) }
+    for delete in history.repeatedDeletes { lost.note(repeatedDelete: delete.lost, of: delete.key, in: delete.table) }
     try lost.keep(session)
     try recollection.takeUpExports()
     try recollection.takeUpEmissions()
@@ -172,6 +173,7 @@ struct RollForward {
           met: conflict.met))
     }
     lost.note(rebased.images, of: key, in: table.name)
+    for delete in rebased.repeatedDeletes { lost.note(repeatedDelete: delete, of: key, in: table.name) }
     try PreImageStore.replace(before + rebased.images, of: key, in: table, database: database)
     return rebased.row
   }

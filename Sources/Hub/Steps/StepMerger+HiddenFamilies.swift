@@ -17,8 +17,8 @@ extension StepMerger {
     try keepTogether(rows)
   }
 
-  /// Merges a unit that only deletes rows which the hub does not have, or which the user may not see. Returns false,
-  /// with no effect, if the unit has any other step.
+  /// Merges a unit that only deletes rows which the hub does not have, which another writer marked as deleted, or which
+  /// the user may not see. Returns false, with no effect, if the unit has any other step.
   ///
   /// Such a unit cannot be half taken: no row changes. So the deletes of deleted rows are no conflict, as outside
   /// units. The deletes of hidden rows are one conflict at the hub.
@@ -26,15 +26,19 @@ extension StepMerger {
     guard unit.isUnit, unit.items.count > 1 else { return false }
     var (gone, hidden): ([StepGroup.Item], [StepGroup.Item]) = ([], [])
     for item in unit.items {
-      guard case .delete = item.pending.step.change, !item.pending.isUnclear,
-        try !isHeld(item.row.key, in: item.row.place)
+      let (row, isDelete) = (item.row, item.pending.step.change.isDelete)
+      // An update may be a mark.
+      guard isDelete || store.rows[row.place].rules.deleted != nil, !item.pending.isUnclear,
+        try !isHeld(row.key, in: row.place)
       else { return false }
-      guard let found = try scope.find(item.row.key, in: item.row.place) else {
+      let found = try scope.find(row.key, in: row.place)
+      if let found, !found.isOutOfReach {
+        guard try deletesMarked(item.pending, onto: found.row, in: row.place) else { return false }
         gone.append(item)
         continue
       }
-      guard found.isOutOfReach else { return false }
-      hidden.append(item)
+      if !isDelete { return false }
+      if found == nil { gone.append(item) } else { hidden.append(item) }
     }
     if hidden.count > 1 {
       // The tables are in the order in which parents come before their children.
@@ -69,4 +73,8 @@ extension StepMerger {
       dropFirst(of: row)
     }
   }
+}
+
+extension Change {
+  fileprivate var isDelete: Bool { if case .delete = self { true } else { false } }
 }

@@ -73,6 +73,7 @@ extension StepMerger {
       pending.step = try withoutUndone(sent.step, with: past, in: row.place)
       if after == nil, grouped.contains(pending.number), try deletesNothing(pending, with: past) { return nil }
       let result = try merged(pending, onto: after, with: past, in: row.place)
+      if grouped.contains(pending.number), try deletesMarked(pending, result, with: past) { return nil }
       if let disagreement = result.disagreement, after == nil || isRefused(pending, for: disagreement) { return nil }
       var equal = try writtenTwice(pending, over: after, result, in: row.place)
       if !equal.isEmpty, before != nil, try !scope.mayWrite(row.key, in: row.place) { equal = [] }

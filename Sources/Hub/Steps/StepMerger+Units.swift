@@ -108,9 +108,7 @@ extension StepMerger {
   /// that two devices made would count twice.
   func noteGone(_ pending: Pending, with past: RowNumbers.Entry?, in place: Int) throws -> Bool {
     guard isInUnit, try deletesNothing(pending, with: past) else { return false }
-    // The state follows from the policy alone, as for a hidden row.
-    let state = store.tables[place].rules.conflict.stateOfUncompared
-    try note(Disagreement(kind: .updateDelete, state: state), pending.step, met: nil, in: place)
+    try note(.repeatedDelete(by: store.tables[place].rules.conflict), pending.step, met: nil, in: place)
     return true
   }
 
@@ -118,6 +116,34 @@ extension StepMerger {
   func deletesNothing(_ pending: Pending, with past: RowNumbers.Entry?) throws -> Bool {
     guard case .delete = pending.step.change else { return false }
     return try !store.mayLack(past, from: base, own: pending.own ?? own)
+  }
+
+  /// Keeps a delete of a unit as a conflict, if another writer marked the row as deleted. Returns false, with no
+  /// effect, if the delete counts as taken.
+  /// - Parameters:
+  ///   - result: the result of the merge of the step.
+  ///   - hub: the marked row.
+  func noteMarked(
+    _ pending: Pending, _ result: MergeResult, over hub: Row, with past: RowNumbers.Entry?, in place: Int
+  ) throws -> Bool {
+    guard isInUnit, try deletesMarked(pending, result, with: past) else { return false }
+    try note(.repeatedDelete(by: store.tables[place].rules.conflict), pending.step, met: hub, in: place)
+    return true
+  }
+
+  /// Whether a step deletes a row that another writer marked as deleted since the device saw it.
+  func deletesMarked(_ pending: Pending, _ result: MergeResult, with past: RowNumbers.Entry?) throws -> Bool {
+    guard result.repeatsDelete else { return false }
+    return try !store.mayLack(past, from: base, own: pending.own ?? own)
+  }
+
+  /// The same for a step that is not merged yet.
+  /// - Parameter hub: the row as the hub has it.
+  func deletesMarked(_ pending: Pending, onto hub: Row, in place: Int) throws -> Bool {
+    // Only such tables mark rows.
+    guard store.rows[place].rules.deleted != nil else { return false }
+    let past = try store.past(of: pending.step.key, in: place)
+    return try deletesMarked(pending, merged(pending, onto: hub, with: past, in: place), with: past)
   }
 
   // MARK: units that cannot be accepted

@@ -227,6 +227,7 @@ final class StepMerger {
       return try forbid(step, met: nil, in: place, words)
     }
     let result = try merged(pending, onto: hub, with: past, in: place)
+    if let hub, try noteMarked(pending, result, over: hub, with: past, in: place) { return nil }
     if let change = Change(from: hub, to: result.row) {
       if let words = device.refusal { return try forbid(step, met: hub, in: place, words) }
       if case .delete = change, store.tables[place].rules.delete == .never {

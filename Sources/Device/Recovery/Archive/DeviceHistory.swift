@@ -17,6 +17,8 @@ final class DeviceHistory {
   /// The changes of the last export that lost when they were rebased on a later import. The hub does not know that they
   /// lost.
   private(set) var lost: [LostChanges.Lost] = []
+  /// The deletes of the last export that met a row with the mark of another writer on an import after it.
+  private(set) var repeatedDeletes: [(table: Name, key: RowKey, lost: Rebased.Lost)] = []
   /// The first generation whose writes are in no export.
   private(set) var unsent = Generation.zero
 
@@ -236,6 +238,7 @@ final class DeviceHistory {
         own.images, to: own.row, onto: row, at: stamp, told: told,
         by: isOfSameEpoch ? rules.addingEqualCounters : rules)
       sent[table.name]?[key] = SentRow(images: rebased.images, row: rebased.row)
+      repeatedDeletes += rebased.repeatedDeletes.map { (table: table.schema.name, key: key, lost: $0) }
       for conflict in rebased.conflicts {
         lost.append(
           .init(
@@ -248,6 +251,7 @@ final class DeviceHistory {
 
   private func forgetAcknowledged() {
     lost.removeAll { $0.image.generation.rawValue < acknowledged.rawValue }
+    repeatedDeletes.removeAll { $0.lost.image.generation.rawValue < acknowledged.rawValue }
     for (table, rows) in sent {
       sent[table] = rows.compactMapValues { own in
         let images = own.images.filter { $0.generation.rawValue >= acknowledged.rawValue }

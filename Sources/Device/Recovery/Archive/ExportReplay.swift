@@ -213,6 +213,12 @@ struct ExportReplay {
       let rules = isNew ? rows.rules.addingEqualCounters : rows.rules
       let result = merge(change, at: line.stamp, onto: current, others: others, by: rules)
       row = result.row
+      if result.repeatsDelete {
+        lost.note(
+          repeatedDelete: .init(
+            image: image, change: change, disagreement: .repeatedDelete(by: rules.table), met: current),
+          of: key, in: rows.name)
+      }
       if let disagreement = result.disagreement {
         lost.add(
           .init(rows.name, key, image: image, change: change, disagreement: disagreement, met: current))

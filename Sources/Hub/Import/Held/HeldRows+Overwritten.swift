@@ -28,7 +28,7 @@ extension HeldRows {
     let state = result.disagreement?.state ?? .settled
     return MergeResult(
       row: result.row, disagreement: Disagreement(kind: kind, state: state, winners: winners),
-      writtenTwice: result.writtenTwice)
+      writtenTwice: result.writtenTwice, repeatsDelete: result.repeatsDelete)
   }
 
   /// The rules for a waiting insert that meets a row. If another replica made the row, equal counters are added.

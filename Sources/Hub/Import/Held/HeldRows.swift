@@ -219,6 +219,9 @@ final class HeldRows {
       meeting: change, record.key, onto: hub, with: past, in: place, &others, deleters)
     let merged = try merged(change, record, onto: hub, with: past, others: others, from: base, in: place)
     let result = deletion?.doubted(merged, in: store) ?? merged
+    if result.repeatsDelete, !unit.isEmpty, try !store.mayLack(past, from: base, own: own) {
+      return try closeLost(record, .updateDelete, met: hub, in: place, with: unit)
+    }
     if let change = Change(from: hub, to: result.row),
       let words = try refusal(of: change, record, mayWrite: found?.mayWrite ?? true, in: place)
     {
@@ -305,7 +308,7 @@ final class HeldRows {
 
   /// Ends the wait of an update whose row left its user's scope, or of such a delete in a unit. A change of a deleted
   /// row ends its wait in the same way. So the device cannot distinguish the two cases.
-  /// - Parameter met: the hidden row; nil: the row was deleted.
+  /// - Parameter met: the hidden row, or the row that is marked as deleted; nil: the row was deleted.
   private func closeLost(
     _ kept: ConflictRecord, _ kind: ConflictKind, met: Row?, in place: Int, with unit: Set<RowReference>
   ) throws -> Step {
@@ -315,8 +318,8 @@ final class HeldRows {
     (record.winners, record.rowWinner) = ([], .hub)
     record.hubValues = met.map { store.tables[place].schema.fields($0) }
     lost.append(record.id)
-    try ConflictTable.correct(record, at: now, hidden: met == nil ? .nothing : .row, in: store.database)
-    if met != nil { try noteRights(of: record) }
+    try ConflictTable.correct(record, at: now, hidden: kind == .revoked ? .row : .nothing, in: store.database)
+    if kind == .revoked { try noteRights(of: record) }
     try store.owe(record.key, in: place, to: record.device)
     return .closed
   }
