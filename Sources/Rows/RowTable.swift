@@ -82,6 +82,24 @@ public final class RowTable {
     for statement in [insertion, deletion, meeting] { _ = try statement.prepared(beside: select) }
   }
 
+  /// Whether rows of the table can be written here. Its schema may need a function that only the app has.
+  public func isWritable(in database: borrowing Database) throws -> Bool {
+    do { try database.withoutTriggers { try checkWrites() } } catch let error as SQLiteError
+      where error.nameOfApp != nil
+    { return false }
+    return true
+  }
+
+  /// Whether the CHECKs of the table can be computed here. They may need a function that only the app has.
+  public func isCheckable() throws -> Bool {
+    if otherColumns.isEmpty { return true }
+    do throws(SQLiteError) { _ = try select.prepareAnother(updateSQL(of: otherColumns)).columnCount } catch {
+      if error.nameOfApp == nil { throw error }
+      return false
+    }
+    return true
+  }
+
   /// The row with this key; nil if there is none.
   public func row(_ key: RowKey) throws -> Row? {
     defer { select.reset() }
@@ -180,21 +198,28 @@ public final class RowTable {
   /// Throws an `SQLiteError` of the kind `constraint` if the row breaks a CHECK, or if a CHECK cannot be computed.
   public func rewrite(_ key: RowKey) throws {
     guard let row = try row(key) else { return }
-    let others = schema.columns.indices.filter { !schema.key.contains($0) }
+    let others = otherColumns
     if !others.isEmpty { try writer.update(key.values + others.map { row[$0] }, by: update(of: others)) }
   }
+
+  /// The columns outside the key.
+  private var otherColumns: [Int] { schema.columns.indices.filter { !schema.key.contains($0) } }
 
   /// Returns the statement that writes these columns. Only changed columns are written. Then SQLite skips the indexes
   /// of other columns, which would be half of the work.
   private func update(of columns: [Int]) throws -> KeptStatement {
     if let known = updates[columns] { return known }
-    // These parameters follow the parameters of the key.
-    let assignments = columns.enumerated()
-      .map { "\(quoted(schema.columns[$1])) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
-    let made = KeptStatement(try select.prepareAnother("\(updateHead) \(assignments) WHERE \(table.isKeySQL)"))
+    let made = KeptStatement(try select.prepareAnother(updateSQL(of: columns)))
     if updates.count >= Self.mostUpdates { updates.removeAll() }
     updates[columns] = made
     return made
+  }
+
+  private func updateSQL(of columns: [Int]) -> String {
+    // These parameters follow the parameters of the key.
+    let assignments = columns.enumerated()
+      .map { "\(quoted(schema.columns[$1])) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
+    return "\(updateHead) \(assignments) WHERE \(table.isKeySQL)"
   }
 
   /// Programs write the same few columns again and again.

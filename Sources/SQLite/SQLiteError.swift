@@ -75,6 +75,9 @@ extension SQLiteError {
     }
   }
 
+  /// Whether SQLite could not compute an expression of the row: `asConstraint` made this error.
+  public var isOfExpression: Bool { code == SQLITE_CONSTRAINT }
+
   /// Whether the machine caused the error: room, rights, open files, or another program. Such an error is no sign of
   /// damage to the file.
   public var isOfTheMachine: Bool { [.busy, .full, .readOnly, .cannotOpen, .inputOutput].contains(kind) }

@@ -340,6 +340,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case rowGone = "row-gone"
   /// A row is larger than a bundle allows.
   case rowTooLarge = "row-too-large"
+  /// This database does not allow a row from the hub.
+  case rowUnwritable = "row-unwritable"
   /// The row waits for the hub's operator.
   case rowWaits = "row-waits"
   /// Two rows from the hub cannot both be in this database.

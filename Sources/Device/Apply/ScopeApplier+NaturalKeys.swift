@@ -23,11 +23,20 @@ extension ScopeApplier {
   func enter(_ entry: Blocked?) throws {
     var chain = [entry].compactMap(\.self)
     while let next = chain.last {
-      guard let rival = try next.table.insertUnlessTaken(next.row) else {
+      guard let rival = try insertUnlessTaken(next) else {
         chain.removeLast()
         continue
       }
       if let displaced = try yield(rival, to: next) { chain.append(displaced) }
+    }
+  }
+
+  /// Inserts a row, unless another row holds its key or one of its UNIQUE values. Returns the key of that other row.
+  private func insertUnlessTaken(_ entry: Blocked) throws -> RowKey? {
+    do { return try entry.table.insertUnlessTaken(entry.row) } catch let error as SQLiteError
+      where error.kind == .constraint && entry.isHubs
+    {
+      throw UnwritableRow(rows: entry.table, row: entry.row, error: error).refusal(in: session.database)
     }
   }
 

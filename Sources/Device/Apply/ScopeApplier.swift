@@ -179,6 +179,9 @@ final class ScopeApplier {
       }
     } catch let error as SQLiteError where error.kind == .constraint && target != incoming {
       forbidden.append((rows, key))
+    } catch let error as SQLiteError where error.kind == .constraint {
+      guard let incoming else { throw error }
+      throw UnwritableRow(rows: rows, row: incoming, error: error).refusal(in: session.database)
     }
   }
 
@@ -273,7 +276,12 @@ final class ScopeApplier {
   private func takeBackForbidden() throws {
     if mixed.isEmpty, forbidden.isEmpty { return }
     try session.database.execute("PRAGMA ignore_check_constraints = OFF")
+    var isCheckable: [Name: Bool] = [:]
     for (rows, key) in mixed {
+      // A CHECK may need a function that is missing here. Then the hub checks the row.
+      let isChecked = try isCheckable[rows.name] ?? rows.isCheckable()
+      isCheckable[rows.name] = isChecked
+      if !isChecked { continue }
       do { try rows.rewrite(key) } catch let error as SQLiteError where error.kind == .constraint {
         forbidden.append((rows, key))
       }

@@ -74,7 +74,9 @@ extension DeviceWorkspace {
     var count = 0
     try snapshot.database.each(table.allRowsSQL) {
       let row = Row($0.values(from: 0, count: table.schema.columns.count))
-      try ours.write(row, over: nil, key: table.schema.key(of: row))
+      do { try ours.write(row, over: nil, key: table.schema.key(of: row)) } catch let error as SQLiteError
+        where error.kind == .constraint
+      { throw UnwritableRow(rows: ours, row: row, error: error).refusal(in: database) }
       count += 1
     }
     return count

@@ -204,7 +204,7 @@ final class DeviceUpgrade {
       throw PendingRowsDoNotFit()
     } catch let error as any ExplainedError where error is VersionError || error is DatasetError {
       throw try park(bundle, from: path, error.message)
-    } catch let error as Refusal where error.code == .schemaDiffers {
+    } catch let error as Refusal where [.schemaDiffers, .rowUnwritable].contains(error.code) {
       throw try park(bundle, from: path, error.message)
     } catch let error as SQLiteError where [.unique, .constraint, .foreignKey, .other].contains(error.kind) {
       throw try park(bundle, from: path, "The rows do not fit its tables: \(error.message).")

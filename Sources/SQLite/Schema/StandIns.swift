@@ -20,6 +20,14 @@ extension SQLiteError {
     return rest("no such collation sequence: ").map { .collation($0) }
   }
 
+  /// The name of the function or collation that only the app has; nil for every other failure.
+  public var nameOfApp: String? {
+    switch lackingName {
+    case .function(let name)?, .collation(let name)?: name
+    case nil: nil
+    }
+  }
+
   /// Whether the schema names a collation that only the app has.
   public var namesAppsCollation: Bool { if case .collation? = lackingName { true } else { false } }
 }

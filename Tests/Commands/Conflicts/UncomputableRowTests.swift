@@ -73,6 +73,18 @@ struct UncomputableRowTests {
     #expect(try texts("tablet/data.sqlite") == "x|text|words\ny|text|more\nz|text|last")
   }
 
+  @Test("a database that is created again from an export has the same conflict")
+  func rebuilt() throws {
+    try meet(Self.schemas[2])
+    _ = try camp.export("tablet")
+    try camp.answer("tablet", full: true)
+    try camp.loseDatabase(of: "tablet")
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    #expect(try conflicts("tablet/data.sqlite") == #"constraint|open|["x"]"#)
+    #expect(try texts("tablet/data.sqlite") == "x|text|words\ny|text|more\nz|text|last")
+  }
+
   @Test("a row whose present values cannot be computed keeps its entries in all indexes")
   func entries() throws {
     try camp.open(

@@ -108,9 +108,11 @@ final class ScopeWriting {
   private func applyInTransaction(_ bundle: borrowing VerifiedBundle, from path: String) throws -> ImportReport {
     let runMode = session.workspace.runMode
     guard let upgrade else {
-      return try database.applyTransaction(runMode, to: session.tables.map(\.name)) {
-        try prepare(bundle)
-        return try write(bundle, unseen)
+      return try namingUnwritableTable {
+        try database.applyTransaction(runMode, to: session.tables.map(\.name)) {
+          try prepare(bundle)
+          return try write(bundle, unseen)
+        }
       }
     }
     return try upgrade.orPark(bundle, from: path) {
@@ -121,6 +123,14 @@ final class ScopeWriting {
         try snapshot?.check(session.tables)
         return try write(bundle, upgrade.rowsBefore(unseen))
       }
+    }
+  }
+
+  /// Runs `body`. If SQLite cannot write a table here at all, the error names the table, the reason and the way out.
+  private func namingUnwritableTable(_ body: () throws -> ImportReport) throws -> ImportReport {
+    do { return try body() } catch let error as SQLiteError where error.nameOfApp != nil {
+      if let named = try UnwritableTable(error, among: session.tables, in: database) { throw named }
+      throw error
     }
   }
 

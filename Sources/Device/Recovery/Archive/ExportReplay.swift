@@ -239,9 +239,14 @@ struct ExportReplay {
     }
     try PreImageStore.replace(
       (before + [image]).sorted { $0.generation < $1.generation }, of: key, in: rows.table, database: database)
-    do { try rows.write(row, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
-      // Meanwhile, a row from the hub got the UNIQUE value of this row.
-      let loss = Disagreement(kind: .unique, state: rows.rules.table.stateOfUncompared)
+    do { try rows.write(row, over: current, key: key) } catch let error as SQLiteError
+      where error.kind == .unique || error.kind == .constraint
+    {
+      // Meanwhile, a row from the hub got the UNIQUE value of this row, or the hub's values do not fit the change.
+      let loss =
+        error.kind == .unique
+        ? Disagreement(kind: .unique, state: rows.rules.table.stateOfUncompared)
+        : Disagreement(kind: .constraint, state: .open)
       lost.add(.init(rows.name, key, image: image, change: change, disagreement: loss, met: current))
       let calm = image.with(row: current)
       try PreImageStore.replace(before + [calm], of: key, in: rows.table, database: database)
