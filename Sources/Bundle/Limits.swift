@@ -10,7 +10,7 @@ public struct BundleLimits: Sendable {
   public var entryBytes: Int64 = 64 << 30
   /// The most bytes of an attached file: the largest file of FAT.
   public var blobBytes: Int64 = (4 << 30) - 1
-  /// The most attached files that a bundle may carry.
+  /// The most attached files that a bundle may carry: the most contents, and the most lines that name them.
   public static let mostBlobs = 1_000
   /// The most attached files about which a bundle may have lines.
   public static let mostAttachments = 200_000

@@ -139,6 +139,13 @@ struct AttachedFileTests {
     #expect(try room.reason(made) == "bad-manifest")
   }
 
+  @Test("one content has at most as many names as a bundle may carry files")
+  func manyNames() throws {
+    let lines = (0...BundleLimits.mostBlobs).map { Self.line("\(1000 + $0).jpg") }
+    #expect(try room.reason(bundle(Array(lines.dropLast()))) == nil)
+    #expect(try room.reason(bundle(lines)) == "bad-line")
+  }
+
   @Test("the same files give the same bytes, whatever the order in which they are put in")
   func determinism() throws {
     let folder = try TemporaryFolder()

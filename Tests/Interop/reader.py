@@ -1069,6 +1069,7 @@ def show_attachments(folder, manifest, digests):
             named.add(blob)
         shown.append(text)
     must(len(shown) == manifest["counts"]["attachments"], "count of attachments.jsonl")
+    must(sum(text.startswith("attachment | file") for text in shown) <= MOST_BLOBS, "count of files")
     must(named == {name for name in digests if name not in NAMES}, "a blob that no line names")
     return shown
 

@@ -86,11 +86,12 @@ extension AttachmentLine: BundleLine {
 }
 
 extension VerifiedBundle {
-  /// Returns the bundle's lines about attached files. Throws if a carried content has no line, or if the bundle lacks
-  /// the content that a line promises.
+  /// Returns the bundle's lines about attached files. Throws if a carried content has no line, if the bundle lacks the
+  /// content that a line promises, or if there are too many lines about carried files.
   public func attachments() throws -> [AttachmentLine] {
     var lines: [AttachmentLine] = []
     var named: Set<BlobName> = []
+    var files = 0
     let carried = bytesByBlob
     try eachLine(.attachments, manifest.attachments) { bytes throws in
       let line = try AttachmentLine.parse(bytes, limits: limits)
@@ -100,6 +101,11 @@ extension VerifiedBundle {
       if case .file(let bytes, _) = line.content {
         guard lines.last.map({ !$0.isFile || $0.path != line.path }) ?? true else {
           throw LineProblem("its path occurs twice")
+        }
+        // Many lines may name one content, and each of them becomes a file of the receiver.
+        files += 1
+        guard files <= BundleLimits.mostBlobs else {
+          throw LineProblem("there are more than \(BundleLimits.mostBlobs) lines about carried files")
         }
         let blob = BlobName(of: line.digest)
         guard carried[blob] == bytes else { throw LineProblem("the bundle does not carry this file") }

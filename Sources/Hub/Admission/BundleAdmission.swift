@@ -187,6 +187,7 @@ extension HubWorkspace {
   func check(attachmentsOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
     let limits = store.dataset.attachments
     let areMarked = !store.dataset.tables.allSatisfy(\.attachments.isEmpty)
+    var total: Int64 = 0
     for line in try bundle.attachments() {
       guard case .file(let bytes, _) = line.content else { continue }
       guard bytes <= limits.fileBytes, areMarked else {
@@ -196,8 +197,9 @@ extension HubWorkspace {
           hint: "The most is \"attachments\": { \"file\": \(limits.fileBytes) }, in datasets that mark columns.",
           keeping: .quarantine)
       }
+      // Lines may name one content, and each line becomes a file here.
+      total += bytes
     }
-    let total = bundle.entryList.filter(\.name.isBlob).reduce(0) { $0 + $1.bytes }
     guard total <= limits.bundleBytes else {
       throw Refusal(
         .fileNotAllowed, "It carries files of \(total) bytes together, which the dataset does not allow.",

@@ -40,4 +40,13 @@ struct AttachmentLimitTests: PhotoStory {
     }
     #expect(try refusal().contains("files of 12000 bytes together, which the dataset does not allow"))
   }
+
+  @Test("a content counts as often as the bundle names it, because each name becomes a file")
+  func oneContent() throws {
+    for number in 1...4 {
+      try photo("oak-\(number).jpg", in: "tablet", String(repeating: "x", count: 3000))
+      try review("r\(number)", "lake", "oak-\(number).jpg", in: "tablet/data.sqlite")
+    }
+    #expect(try refusal().contains("files of 12000 bytes together, which the dataset does not allow"))
+  }
 }
