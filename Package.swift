@@ -165,8 +165,8 @@ let package = Package(
     check(
       "Attacks",
       [
-        "Values", "Platform", "JSON", "Crypto", "SQLite", "Bundle", "Workspace", "Device", "Hub", "Commands",
-        "TestSupport",
+        "Values", "Platform", "JSON", "Crypto", "SQLite", "Bundle", "Conflicts", "Workspace", "Device", "Hub",
+        "Commands", "TestSupport",
       ]),
     check("Golden", ["Values", "Platform", "Crypto", "Dataset", "Bundle", "TestSupport"]),
     check("Commands", ["Values", "Platform", "Web", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),

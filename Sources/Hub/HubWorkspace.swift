@@ -13,18 +13,14 @@ public struct HubWorkspace: Sendable {
   public let configuration: WorkspaceConfiguration
   public let keys: WorkspaceKeys
   let platform: Platform
-  /// How many changes of one device may wait.
-  var mostHeld = HubWorkspace.usualMostHeld
+  /// The limits for the waiting changes of one device.
+  var heldLimit = HeldLimit()
   /// The most emissions of the lost time that one bundle names.
   var mostBrought = Manifest.Changes.mostBrought
   /// The number of changes of one row that a bundle may have. No such row is refused.
   var mostSteps = StepLimit.usual
   /// With `dryRun`, commands report what they would do, and change nothing.
   let runMode: RunMode
-
-  /// The usual value of `mostHeld`. Each import reads all waiting changes, and each change takes some kilobytes of
-  /// memory meanwhile.
-  static let usualMostHeld = 20_000
 
   /// The user name of changes that were made at the hub itself.
   static let hubUser = "hub"

@@ -1,3 +1,4 @@
+import SatchelConflicts
 import SatchelJSON
 import TestSupport
 import Testing
@@ -13,17 +14,17 @@ struct HeldBoundTests {
   init() throws {
     lab = try AttackFixture()
     var hub = lab.hub
-    hub.mostHeld = 5
+    hub.heldLimit.changes = 5
     self.hub = hub
   }
 
   /// Replies to a note that is not there.
-  private func replies(_ numbers: Range<Int>) throws -> String {
+  private func replies(_ numbers: Range<Int>, body: String = "x") throws -> String {
     let forger = try lab.forger
     let bytes = try forger.bundle { content in
       content.changes = numbers.map { number in
         forger.insert(
-          "replies", .string("w\(number)"), ["id": .string("w\(number)"), "note": "later", "body": "x"])
+          "replies", .string("w\(number)"), ["id": .string("w\(number)"), "note": "later", "body": .string(body)])
       }
     }
     try lab.folder.write(bytes, to: "replies.satchel")
@@ -45,6 +46,31 @@ struct HeldBoundTests {
         == (0..<5).map { "[\"w\($0)\"]|foreign key|held" } + (5..<8).map { "[\"w\($0)\"]|foreign key|open" })
     let evil = try #require(try hub.status().devices.first { $0.isHeldFull })
     #expect(evil.device.name == "evil" && evil.held == 5)
+  }
+
+  @Test("values of many bytes wait only up to a limit, and then each change is an open conflict")
+  func bytes() throws {
+    var hub = lab.hub
+    hub.heldLimit.bytes = 1_000
+    let body = String(repeating: "x", count: 400)
+    #expect(try hub.importBundle(replies(0..<2, body: body)).conflicts == 2)
+    #expect(try hub.status().devices.allSatisfy { !$0.isHeldFull })
+    #expect(try hub.importBundle(replies(2..<5, body: body)).conflicts == 3)
+    #expect(try hub.importBundle(replies(5..<6)).conflicts == 1)
+    #expect(
+      try states()
+        == (0..<3).map { "[\"w\($0)\"]|foreign key|held" } + (3..<6).map { "[\"w\($0)\"]|foreign key|open" })
+    #expect(try hub.status().devices.first { $0.isHeldFull }?.held == 3)
+  }
+
+  @Test("a change waits whatever its size is, but the changes of a unit only if all of their values have room")
+  func units() {
+    var limit = HeldLimit()
+    limit.bytes = 100
+    let known = HeldTotal(changes: 3, bytes: 60)
+    #expect(limit.allows(HeldTotal(changes: 1, bytes: 500), besides: known))
+    #expect(limit.allows(HeldTotal(changes: 2, bytes: 40), besides: known))
+    #expect(!limit.allows(HeldTotal(changes: 2, bytes: 41), besides: known))
   }
 
   @Test("a device's own decisions let no more of its changes wait")

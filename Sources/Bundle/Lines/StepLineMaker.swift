@@ -29,13 +29,3 @@ extension LineSorter {
     }
   }
 }
-
-extension Step {
-  /// The number of bytes of its texts and blobs.
-  fileprivate var byteCount: Int {
-    switch change {
-    case .insert(let row), .delete(let row): row.byteCount
-    case .update(let changes): changes.reduce(0) { $0 + $1.was.byteCount + $1.value.byteCount }
-    }
-  }
-}

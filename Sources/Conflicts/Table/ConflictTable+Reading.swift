@@ -227,14 +227,6 @@ extension ConflictTable {
     return Int64(held.filter { $0 == key }.count)
   }
 
-  /// The number of changes of this device that wait.
-  public static func countHeld(of device: ReplicaID, in database: borrowing Database) throws -> Int {
-    try database.first(
-      "SELECT count(*) FROM satchel_conflicts WHERE state = 'held' AND device = :device",
-      ["device": .string(device.text)]
-    ) { Int($0.integer(0)) } ?? 0
-  }
-
   /// Whether any change of this device waits.
   public static func holdsAny(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
     try database.first(

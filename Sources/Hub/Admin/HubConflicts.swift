@@ -120,7 +120,7 @@ extension HubWorkspace {
     }
     if decision.word != .hub { for record in later { try settle(record, store) } }
     for member in members { try close(member.record, decision, note: note, at: moment, store) }
-    if decision.word == .device { try LostParents(store).waitAgain(below, most: mostHeld) }
+    if decision.word == .device { try LostParents(store).waitAgain(below, within: heldLimit) }
     // Later changes were based on the row that this change would have made.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
     if decision.word != .hub { earlier.noteTaken(members.map(\.record)) }

@@ -11,8 +11,8 @@ struct ReportedDecisions {
   let device: EnrolledDevice
   let changes: Manifest.Changes
   let now: Int64
-  /// The greatest number of the device's changes that may wait.
-  let mostHeld: Int
+  /// The limits for the device's waiting changes.
+  let heldLimit: HeldLimit
 
   /// A row whose conflict was decided at the hub before the device's decision reached the hub.
   struct LateRow: Hashable {
@@ -49,7 +49,7 @@ struct ReportedDecisions {
     for history in histories {
       let records = accepted.filter { $0.device == history }
       let below = try records.waitingBelow(store.tables, in: store.database).filter { try !store.isReport($0.id) }
-      try LostParents(store).waitAgain(below, most: mostHeld)
+      try LostParents(store).waitAgain(below, within: heldLimit)
     }
     return (resolved, late)
   }

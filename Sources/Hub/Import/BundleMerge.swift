@@ -156,7 +156,7 @@ struct BundleMerge {
       store, device: device, own: own, scope: scope, bundle: manifest.bundle, base: base,
       held: HeldAtBase(store, device: device.id, emission: emission?.number), returnsToAuthor: returnsToAuthor, now: now
     )
-    merger.mostHeld = workspace.mostHeld
+    merger.heldLimit = workspace.heldLimit
     merger.received = changes.received
     merger.receivedStamp = emission?.stamp
     merger.formerExports = changes.formerExports
@@ -177,7 +177,7 @@ struct BundleMerge {
     let (resolved, decidedBefore) =
       try brake == .reject
       ? (0, [])
-      : ReportedDecisions(store: store, device: device, changes: changes, now: now, mostHeld: workspace.mostHeld)
+      : ReportedDecisions(store: store, device: device, changes: changes, now: now, heldLimit: workspace.heldLimit)
         .take(bundle)
     var clamped: Int64 = 0
     var departed = 0

@@ -20,15 +20,15 @@ struct LostParents {
     }
   }
 
-  /// Lets the open changes that refer to a row wait for it again. A person has accepted the row. If too many changes of
-  /// the device wait, the others stay open.
+  /// Lets the open changes that refer to a row wait for it again. A person has accepted the row. Changes beyond the
+  /// limit stay open.
   /// - Parameters:
   ///   - below: the conflicts of the rows that refer to the row, at any depth. All are of one device.
-  ///   - most: the greatest number of the device's changes that may wait.
-  func waitAgain(_ below: [ConflictRecord], most: Int) throws {
+  ///   - limit: the limits for the device's waiting changes.
+  func waitAgain(_ below: [ConflictRecord], within limit: HeldLimit) throws {
     guard let device = below.first?.device else { return }
-    var held = try ConflictTable.countHeld(of: device, in: store.database)
-    for record in below where record.state == .open && held < most {
+    var held = try ConflictTable.heldTotal(of: device, in: store.database)
+    for record in below where record.state == .open && limit.allows(HeldTotal(record), besides: held) {
       if try store.isReport(record.id) {
         try store.holdReport(of: record)
       } else if record.unit == nil {
@@ -36,7 +36,7 @@ struct LostParents {
       } else {
         continue
       }
-      held += 1
+      held += HeldTotal(record)
     }
   }
 }

@@ -125,7 +125,7 @@ extension StepMerger {
   /// conflict.
   func keep(_ record: ConflictRecord, of step: Step, told: Int64? = nil, hidden: HiddenPart) throws {
     var record = record
-    if record.unit == nil, try !mayWait(record.state, count: 1) { record.state = .open }
+    if record.unit == nil, try !mayWait(HeldTotal(record), as: record.state) { record.state = .open }
     if record.state == .held { holdsAny = true }
     if record.kind == .unique { keepsInserts = true }
     let since = try base.sinceOfWaiting(store)
@@ -135,7 +135,7 @@ extension StepMerger {
     switch addition {
     case .new:
       earlier?.add(.init(id: record.id, row: record.rowInTable))
-      if record.state == .held { progress.heldCount? += 1 }
+      if record.state == .held { progress.waiting? += HeldTotal(record) }
       if record.state == .held, case .insert = step.change, step.first == nil { try store.rememberJoined(record.id) }
       if let unit = record.unit, unit != record.id { return }
       progress.conflicts += 1
@@ -154,13 +154,13 @@ extension StepMerger {
     }
   }
 
-  /// Whether `count` more conflicts of this state may be kept. The number of a device's waiting changes is limited,
-  /// because each import tries all of them. Beyond the limit a person decides, so that no change is lost.
-  func mayWait(_ state: ConflictState, count: Int) throws -> Bool {
+  /// Whether more conflicts of this state may be kept. A device's waiting changes are limited, because each import
+  /// tries all of them. Beyond the limit a person decides, so that no change is lost.
+  func mayWait(_ more: HeldTotal, as state: ConflictState) throws -> Bool {
     guard state == .held else { return true }
-    let known = try progress.heldCount ?? ConflictTable.countHeld(of: device.id, in: store.database)
-    progress.heldCount = known
-    return known + count <= mostHeld
+    let known = try progress.waiting ?? ConflictTable.heldTotal(of: device.id, in: store.database)
+    progress.waiting = known
+    return heldLimit.allows(more, besides: known)
   }
 
   func hiddenPart(of met: Row?, in place: Int) throws -> HiddenPart {

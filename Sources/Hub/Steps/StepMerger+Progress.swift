@@ -6,8 +6,8 @@ extension StepMerger {
   /// The results of the merge so far, except for the changes in the database and for long lists.
   struct Progress {
     var holdsAny: Bool?
-    /// The number of the device's changes that wait. nil: the changes are not counted yet.
-    var heldCount: Int?
+    /// The size of the device's changes that wait. nil: the changes are not counted yet.
+    var waiting: HeldTotal?
     var tally = RowTally()
     var found: [ConflictRecord] = []
     var taken = 0

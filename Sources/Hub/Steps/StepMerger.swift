@@ -87,8 +87,8 @@ final class StepMerger {
   var unknown: UnknownResults?
   /// The earlier changes whose results the device does not know. nil until they are looked up.
   var earlier: EarlierConflicts?
-  /// The greatest number of the device's changes that may wait.
-  var mostHeld = HubWorkspace.usualMostHeld
+  /// The limits for the device's waiting changes.
+  var heldLimit = HeldLimit()
 
   var progress = Progress()
   /// The new conflicts about rows that their user may have lost. `progress` is copied for each unit, so this list is no

@@ -64,6 +64,14 @@ extension Step {
   public func with(_ change: Change) -> Step {
     Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change, unit: unit)
   }
+
+  /// The approximate memory of the step's values, in bytes.
+  public var byteCount: Int {
+    switch change {
+    case .insert(let row), .delete(let row): row.byteCount
+    case .update(let changes): changes.reduce(0) { $0 + $1.was.byteCount + $1.value.byteCount }
+    }
+  }
 }
 
 extension Change {
