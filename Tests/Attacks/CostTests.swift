@@ -19,7 +19,7 @@ struct CostTests {
     case chainOfKeys, besideHeld, takenValues, renames, reports, reportsOfRow
     case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, conflictsOfLostRow, settledConflictsOfRow
     case refusedUnits, lateTree
-    case decisions, fileNames, sharedFile, files, versions
+    case decisions, fileNames, sharedFile, files, versions, receipts
     case keptDecisions, keptDeletes, untypedKeys, failedDeletes, families
     case caselessValues, caselessChain, caselessDeletes, heldCaseless, expressions, untrueValues
     case heldSteps, heldAgain, heldDeletes, heldUnits, lateDeletes, keptAgain, backAndForth, caselessTree

@@ -97,7 +97,11 @@ extension HubStore {
   }
 
   /// Records a device's receipt for a file that was sent.
+  ///
+  /// A device may confirm very many versions of one file, and very many rows may name the file. Only the receipt for
+  /// the present version counts, so only this receipt looks at the rows.
   func note(_ receipt: AttachmentLine, from device: EnrolledDevice) throws {
+    guard try digestOfKnownFile(at: receipt.path) == receipt.digest else { return }
     let values: KeyValuePairs<String, Value> = [
       "device": .string(device.id.text), "path": .string(receipt.path.text),
       "digest": .string(receipt.digest.hexadecimal),

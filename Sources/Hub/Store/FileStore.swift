@@ -28,6 +28,13 @@ extension HubStore {
     ) { KnownFile($0) }.compactMap(\.self)
   }
 
+  /// The digest of the file at a path, as it was last read. nil: no such file came or went.
+  func digestOfKnownFile(at path: AttachmentPath) throws -> Digest? {
+    try database.first("SELECT digest FROM satchel_files WHERE path = :path", ["path": .string(path.text)]) {
+      Digest(hexadecimal: $0.text(0))
+    } ?? nil
+  }
+
   /// Records the present content of a file. If it changed, every device that had the file must get it again.
   /// - Parameter mark: the file's appearance. nil if it is not known yet.
   func save(_ path: AttachmentPath, _ digest: Digest, _ mark: FileMark?) throws {

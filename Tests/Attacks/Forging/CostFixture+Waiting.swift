@@ -26,6 +26,9 @@ extension CostFixture {
         """)
       // The device does not know these people. Because of them no home can be deleted.
       try write("\(numbers) INSERT INTO people SELECT 'q' || i, 'h' || i FROM n", in: hub.folder)
+    case .receipts:
+      // All rows of the sender name the file.
+      try deliver { forger in (0..<count).map { self.row($0, naming: "oak.jpg", forger) } }
     case .caselessValues: try share("\(numbers) INSERT INTO tags SELECT 't' || i, 'v' || i FROM n")
     case .caselessDeletes:
       try share("\(numbers) INSERT INTO nodes SELECT 'n' || i, CASE WHEN i > 0 THEN 'N' || (i - 1) END FROM n")
@@ -56,6 +59,11 @@ extension CostFixture {
   func node(_ number: Int, before next: Int?, _ forger: Forger) -> JSONValue {
     let key = text("n\(number)")
     return forger.insert("nodes", key, ["id": key, "next": next.map { text("N\($0)") } ?? .null])
+  }
+
+  private func row(_ number: Int, naming file: String, _ forger: Forger) -> JSONValue {
+    let key = text("r\(number)")
+    return forger.insert("rows", key, ["id": key, "owner": "ann", "words": nil, "photo": text(file)])
   }
 
   /// The conflicts of the new rows that are kept out.

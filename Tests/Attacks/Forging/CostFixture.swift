@@ -147,6 +147,12 @@ final class CostFixture: Story {
         let digest = Digest.of(Array("\(number)".utf8)).hexadecimal
         return ["op": "has", "path": .string(String(hundredThousand + number) + ".jpg"), "digest": .string(digest)]
       }
+    case .receipts:
+      // Each line confirms another version of one file.
+      content.attachments = (0..<count).map { number in
+        let digest = String(repeating: "0", count: 120) + String(10_000_000 + number)
+        return ["op": "has", "path": "oak.jpg", "digest": .string(digest)]
+      }
     case .versions:
       content.changes = [forger.insert("rows", "r", ["id": "r", "owner": "ann", "words": nil, "photo": nil])]
     case .chainOfKeys:
