@@ -138,6 +138,12 @@ final class CostFixture: Story {
           $0.set("generation", .integer(forger.sequence + Int64(number)))
         }
       }
+    case .reportsOfUnit:
+      // All of them are in a table that accepts late work.
+      let unit = JSONValue.string(String(repeating: "0", count: 31) + "1")
+      content.conflicts = try (0..<count).map { number in
+        try forger.conflict("late", text("r\(number)"), was: ["zone": 1], now: ["zone": 2]) { $0.set("unit", unit) }
+      }
     case .decisions:
       content.resolutions = (0..<count).map { number in
         forger.resolution(of: Hexadecimal.text(of: blake2b(Array("\(number)".utf8), length: 16)))

@@ -32,7 +32,8 @@ final class LateWork {
 
   /// Accepts the changes of these new conflicts, as far as the rules allow that.
   func take(_ found: [ConflictID]) throws {
-    var left = try found.compactMap { try act(of: $0) }
+    var units: Set<ConflictID> = []
+    var left = try found.compactMap { try act(of: $0, but: &units) }
     if left.isEmpty { return }
     let order = try merger.scope.links.order
     let ranks = Dictionary(uniqueKeysWithValues: order.enumerated().map { (store.tables[$1].name, $0) })
@@ -51,8 +52,10 @@ final class LateWork {
 
   /// Returns the changes that are accepted together: a single change, or the deletes of a family. nil if they may not
   /// be late work.
-  private func act(of id: ConflictID) throws -> [ConflictRecord]? {
+  /// - Parameter units: the units that were read before. A device may report very many changes of one unit.
+  private func act(of id: ConflictID, but units: inout Set<ConflictID>) throws -> [ConflictRecord]? {
     guard let found = try ConflictTable.conflict(id, in: store.database) else { return nil }
+    if let unit = found.record.unit, !units.insert(unit).inserted { return nil }
     let whole = try ConflictTable.whole(found, in: store.database)
     let records = whole.isSingle ? [found.record] : whole.members.map(\.record)
     // A unit is accepted as a whole or not at all.
