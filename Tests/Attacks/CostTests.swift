@@ -18,7 +18,7 @@ struct CostTests {
     case rows, steps, deletes, orphans, chain, chainUpdates, values, takenKeys, orphansOfTakenKeys, forbidden
     case chainOfKeys, besideHeld, takenValues, renames, reports, reportsOfRow, reportsOfUnit
     case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, conflictsOfLostRow, settledConflictsOfRow
-    case refusedUnits, lateTree
+    case refusedUnits, unitsBelowKeptOut, lateTree
     case decisions, fileNames, sharedFile, files, versions, receipts
     case keptDecisions, keptDeletes, untypedKeys, failedDeletes, families
     case caselessValues, caselessChain, caselessDeletes, heldCaseless, expressions, untrueValues

@@ -50,6 +50,9 @@ extension CostFixture {
         return forger.delete("late", key, was: ["id": key, "next": nil, "beside": nil, "zone": 1])
       }
     case .keptAgain: (0..<count).map { keptAgain($0, of: count, forger) }
+    case .unitsBelowKeptOut:
+      // The parent of all units has half of the conflicts.
+      waitingRow(max(1, count / 2), inserts: count, forger) + (0..<count / 2).map { sack($0, of: count, forger) }
     case .backAndForth: (0..<count).map { backAndForth($0, forger) }
     case .caselessTree:
       (0..<count).map { number in
@@ -93,6 +96,15 @@ extension CostFixture {
     return .object(members)
   }
 
+  /// A new row of a unit of two rows. The first row cannot exist, and the second one names a row that waits.
+  private func sack(_ number: Int, of count: Int, _ forger: Forger) -> JSONValue {
+    let (key, isFirst) = (text("k\(number)"), number.isMultiple(of: 2))
+    let row: JSONValue = ["id": key, "size": isFirst ? 0 : 1, "next": isFirst ? nil : "r"]
+    var members = later(forger.insert("sacks", key, row), count / 2, forger).objectValue ?? []
+    members.set("unit", .integer(Int64(number / 2 + 1)))
+    return .object(members)
+  }
+
   /// A new row that another row keeps out, again and again, and then updates of it.
   private func keptAgain(_ number: Int, of count: Int, _ forger: Forger) -> JSONValue {
     if number < max(1, count / 2) {
@@ -113,7 +125,9 @@ extension CostTests.Filling {
   /// Whether `heldLines` makes the lines.
   var isAboutHeld: Bool {
     switch self {
-    case .heldSteps, .heldAgain, .heldDeletes, .heldUnits, .lateDeletes, .keptAgain, .backAndForth, .caselessTree: true
+    case .heldSteps, .heldAgain, .heldDeletes, .heldUnits, .lateDeletes, .keptAgain, .backAndForth, .caselessTree,
+      .unitsBelowKeptOut:
+      true
     default: false
     }
   }

@@ -32,6 +32,7 @@ final class CostFixture: Story {
         "tags": {}, "nodes": { "parents": [] }, "seats": {},
         "crates": { "conflict": "manual", "unit": "transaction" },
         "vines": { "conflict": "manual", "unit": "transaction" },
+        "sacks": { "conflict": "manual", "unit": "transaction" },
         "boughs": { "visible": "zone = :zone", "late": "accept" }, "twigs": {} } }
     """
 
@@ -61,6 +62,7 @@ final class CostFixture: Story {
     CREATE UNIQUE INDEX seats_by_name ON seats (name || '!');
     CREATE TABLE crates (id TEXT PRIMARY KEY, code TEXT UNIQUE, next TEXT REFERENCES links (id));
     CREATE TABLE vines (id TEXT PRIMARY KEY, next TEXT REFERENCES vines (id));
+    CREATE TABLE sacks (id TEXT PRIMARY KEY, size INTEGER CHECK (size > 0), next TEXT REFERENCES links (id));
     CREATE TABLE boughs (
       id TEXT PRIMARY KEY, next TEXT REFERENCES boughs (id) ON DELETE CASCADE, zone INTEGER);
     CREATE TABLE twigs (id TEXT PRIMARY KEY COLLATE NOCASE, next TEXT REFERENCES twigs (id));
@@ -330,7 +332,7 @@ extension CostTests.Filling {
   fileprivate var hasManyGenerations: Bool {
     [
       .steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .conflictsOfLostRow, .settledConflictsOfRow,
-      .reportsOfRow, .lateTree, .refusedUnits, .keptAgain, .backAndForth,
+      .reportsOfRow, .lateTree, .refusedUnits, .keptAgain, .backAndForth, .unitsBelowKeptOut,
     ].contains(self)
   }
 

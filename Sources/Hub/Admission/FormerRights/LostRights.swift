@@ -25,6 +25,9 @@ final class LostRights {
   private let held: EverHeldRows
   private let writes: FormerWriteRules
   private var changeable: [StepMerger.RowReference: Bool] = [:]
+  /// Whether rows are new rows of the device that are kept out, as far as this call of `note` looked them up. Very many
+  /// rows may name one row, and a row may have very many conflicts.
+  private var keptOut: [StepMerger.RowReference: Bool] = [:]
   private var store: HubStore { scope.store }
 
   /// - Parameters:
@@ -39,6 +42,7 @@ final class LostRights {
   /// accepts no changes never could.
   func note(_ conflicts: [ConflictID]) throws {
     if device.refusal != nil { return }
+    keptOut = [:]
     for id in conflicts {
       guard let record = try ConflictTable.conflict(id, in: store.database)?.record,
         let place = store.place(of: record.table)
@@ -102,7 +106,10 @@ final class LostRights {
       key.parentColumns.firstIndex(of: schema.columns[column]).map { row[key.columns[$0]] }
     }
     guard values.count == schema.key.count else { return false }
-    return try ConflictTable.isKeptOut(
-      RowKey(values), of: store.tables[place].name, device: device.id, in: store.database)
+    let parent = StepMerger.RowReference(place: place, key: RowKey(values))
+    if let known = keptOut[parent] { return known }
+    let isKeptOut = try ConflictTable.isKeptOut(parent.key, of: key.parent, device: device.id, in: store.database)
+    keptOut[parent] = isKeptOut
+    return isKeptOut
   }
 }
