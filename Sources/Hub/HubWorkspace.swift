@@ -15,6 +15,8 @@ public struct HubWorkspace: Sendable {
   let platform: Platform
   /// The limits for the waiting changes of one device.
   var heldLimit = HeldLimit()
+  /// How many versions of one file from one device the hub keeps beside the file's name.
+  var mostBeside = 100
   /// The most emissions of the lost time that one bundle names.
   var mostBrought = Manifest.Changes.mostBrought
   /// The number of changes of one row that a bundle may have. No such row is refused.

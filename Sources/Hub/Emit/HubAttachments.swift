@@ -13,9 +13,11 @@ struct HubAttachments {
   let store: HubStore
   let files: AttachedFiles
   private let places: FilePlaces
+  private let mostBeside: Int
 
   init(_ store: HubStore, _ workspace: HubWorkspace) {
     self.store = store
+    mostBeside = workspace.mostBeside
     places = FilePlaces(workspace, store)
     files = AttachedFiles(workspace.folder, workspace.platform)
   }
@@ -133,13 +135,23 @@ struct HubAttachments {
     try store.markReceiptsTold(to: plan.device.id, by: plan.number)
   }
 
-  /// The decision about a file that a device brings. The new version replaces the present version only if the device
-  /// brought the present version or had it. The device's user must also be allowed to change every row that names the
-  /// file. Otherwise a user could write the name of any file into an own row, and overwrite the file.
+  /// The decision about a file that a device brings. If very many versions of the file from this device are beside its
+  /// name already, the hub does not take another one, and the device goes on sending it.
   func action(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber)
     throws
     -> ArrivingAttachments.IncomingFileAction
   {
+    let action = try place(of: line, present, from: device, in: sequence)
+    guard present != line.digest, action == .keepBoth || action == .keepBeside else { return action }
+    return try store.countBeside(line, by: device) < mostBeside ? action : .ignore
+  }
+
+  /// Decides where to put a file that a device brings. The new version replaces the present version only if the device
+  /// brought the present version or had it. The device's user must also be allowed to change every row that names the
+  /// file. Otherwise a user could write the name of any file into an own row, and overwrite the file.
+  private func place(
+    of line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber
+  ) throws -> ArrivingAttachments.IncomingFileAction {
     let last = try store.lastBrought(line.path, by: device)
     if let last, last.sequence > sequence { return .ignore }
     // Such a name has its own content only. Otherwise a device could take the last place that a file has.

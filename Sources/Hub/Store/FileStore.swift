@@ -110,6 +110,19 @@ extension HubStore {
     }
   }
 
+  /// The number of other versions of a line's file that a device brought and that are kept beside its name.
+  func countBeside(_ line: AttachmentLine, by device: EnrolledDevice) throws -> Int {
+    try database.first(
+      """
+      SELECT count(*) FROM satchel_received
+      WHERE device = :device AND path = :path AND digest <> :digest AND kept <> path
+      """,
+      [
+        "device": .string(device.id.text), "path": .string(line.path.text), "digest": .string(line.digest.hexadecimal),
+      ]
+    ) { Int($0.integer(0)) } ?? 0
+  }
+
   /// The names of files that are kept beside their names.
   func pathsBeside() throws -> Set<AttachmentPath> {
     Set(
