@@ -79,7 +79,12 @@ public struct BundleDraft: ~Copyable {
   }
 
   public mutating func addConflicts(_ records: [ConflictRecord]) throws {
-    try addLines(.conflicts) { line in for record in records { try line(record) } }
+    try addConflicts { add in for record in records { try add(record) } }
+  }
+
+  /// Adds each conflict that `body` passes on, in their order.
+  public mutating func addConflicts(_ body: (_ add: (ConflictRecord) throws -> Void) throws -> Void) throws {
+    try addLines(.conflicts, body)
   }
 
   public mutating func addResolutions(_ resolutions: [Resolution]) throws {

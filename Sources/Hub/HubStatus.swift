@@ -177,12 +177,12 @@ extension HubWorkspace {
 
   private func status(of device: EnrolledDevice, _ store: HubStore) throws -> HubStatus.Device {
     let now = platform.clock.milliseconds()
-    let held = try ConflictTable.heldTotal(of: device.id, in: store.database)
+    let held = try ConflictTable.heldSize(of: device.id, in: store.database)
     return HubStatus.Device(
       device: device, isExpired: try store.isExpired(device, now: now),
       emitted: try store.emissions(of: device.id).last?.number ?? .zero,
       missing: try store.missing(of: device), proof: try store.proof(of: device.id),
-      health: try store.health(of: device.id), held: held.changes,
+      health: try store.health(of: device.id), held: held.count,
       isHeldFull: heldLimit.isReached(by: held),
       formerUsers: try store.formerUsers(of: device).map {
         .init(user: $0.user, since: $0.at, until: $0.at + HubStore.longestOnTheWay)

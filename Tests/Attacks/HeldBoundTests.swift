@@ -67,10 +67,10 @@ struct HeldBoundTests {
   func units() {
     var limit = HeldLimit()
     limit.bytes = 100
-    let known = HeldTotal(changes: 3, bytes: 60)
-    #expect(limit.allows(HeldTotal(changes: 1, bytes: 500), besides: known))
-    #expect(limit.allows(HeldTotal(changes: 2, bytes: 40), besides: known))
-    #expect(!limit.allows(HeldTotal(changes: 2, bytes: 41), besides: known))
+    let known = ConflictSize(count: 3, bytes: 60)
+    #expect(limit.allows(ConflictSize(count: 1, bytes: 500), besides: known))
+    #expect(limit.allows(ConflictSize(count: 2, bytes: 40), besides: known))
+    #expect(!limit.allows(ConflictSize(count: 2, bytes: 41), besides: known))
   }
 
   @Test("a device's own decisions let no more of its changes wait")

@@ -18,13 +18,13 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
     static let manyLines = 2_000
     private static let members = 50_000
     static let elements = 20_000
-    private static let megabyte = 1 << 16
+    fileprivate static let megabyte = 1 << 16
   #else
     private static let lines = 10_000
     static let manyLines = 50_000
     private static let members = 900_000
     static let elements = 400_000
-    private static let megabyte = 1 << 20
+    fileprivate static let megabyte = 1 << 20
   #endif
 
   /// How much memory the tool may need, in MiB. A row of 62 MiB must lie in memory, as its line and as its values.
@@ -217,6 +217,19 @@ struct HostileFileTests {
       // A list for people has a line with titles.
       let titles = words.contains("--json") ? 0 : 1
       #expect(measured.code == 0 && measured.count == HostileFile.manyLines + titles, "\(words): \(measured)")
+      #expect(measured.mebibytes < mebibytesAllowed(usually: 100), "\(words): \(measured)")
+    }
+  }
+
+  @Test("an emission and a list of conflicts with large values take bounded memory")
+  func largeConflicts() throws {
+    let value = JSONValue.string(String(repeating: "x", count: 8 * HostileFile.megabyte))
+    try yard.write("UPDATE rows SET words = 'hub' WHERE id = 'own'", in: yard.hub.folder)
+    for _ in 0..<12 { try yard.deliver { [$0.update("rows", "own", set: ["words": value], was: ["words": "0"])] } }
+    #expect(try yard.hub.status().openConflicts == 12)
+    for words in [["conflicts"], ["emit", "--device", "evil"]] {
+      let measured = try run(words)
+      #expect(measured.code == 0, "\(words): \(measured)")
       #expect(measured.mebibytes < mebibytesAllowed(usually: 100), "\(words): \(measured)")
     }
   }

@@ -12,7 +12,9 @@ public enum ConflictOrder: Sendable {
 
 /// Long lists of conflicts. The values of the rows are in memory for one batch alone.
 extension ConflictTable {
-  private static let batchSize = 256
+  /// A batch ends with the conflict, or with the unit, that reaches one of these limits.
+  private static let mostInBatch = 256
+  private static let mostBytesInBatch: Int64 = 4 << 20
 
   /// Calls `body` for batches of the conflicts in these states. Each unit is in one batch if the order is `.units`.
   ///
@@ -22,16 +24,20 @@ extension ConflictTable {
     _ states: [ConflictState], _ order: ConflictOrder, in database: borrowing Database,
     _ body: ([StoredConflict]) throws -> Void
   ) throws {
-    var batch: [ConflictID] = []
+    var batch: [StoredConflict] = []
+    var size = ConflictSize.zero
     func finish() throws {
-      let conflicts = try batch.compactMap { try conflict($0, in: database) }
-      batch = []
-      let listed = conflicts.filter { states.contains($0.record.state) }
-      if !listed.isEmpty { try body(listed) }
+      let full = batch
+      (batch, size) = ([], .zero)
+      if !full.isEmpty { try body(full) }
     }
     for group in try groups(states, order, in: database) {
-      if batch.count + group.count > batchSize { try finish() }
-      batch += group
+      for id in group {
+        guard let found = try conflict(id, in: database), states.contains(found.record.state) else { continue }
+        size += ConflictSize(found.record)
+        batch.append(found)
+      }
+      if size.count >= mostInBatch || size.bytes >= mostBytesInBatch { try finish() }
     }
     try finish()
   }

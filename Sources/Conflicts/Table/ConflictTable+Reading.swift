@@ -36,20 +36,29 @@ extension ConflictTable {
   }
 
   /// The conflicts of one device that the other side is not known to have. No bundle has reported them, or only a
-  /// bundle after `number`, which may have been lost. The row's values are left out if the row was hidden from the
-  /// device's user when the change met it. The user may see the present row, but not the former row.
+  /// bundle after `number`, which may have been lost. A device may have very many conflicts with large values, so these
+  /// are only their ids, in order.
   /// - Parameter user: only this user's changes; nil: the changes of all users of the device.
   public static func untold(
     of device: ReplicaID, by user: String? = nil, after number: Int64, in database: borrowing Database
-  ) throws -> [ConflictRecord] {
+  ) throws -> [ConflictID] {
     try database.all(
       """
-      SELECT \(columns), hidden
+      SELECT id
       FROM satchel_conflicts
       WHERE device = :device AND user = coalesce(:user, user) AND (told IS NULL OR told > :number)
       ORDER BY id
       """,
       ["device": .string(device.text), "user": user.map { .string($0) } ?? .null, "number": .integer(number)]
+    ) { ConflictID($0.text(0)) }.compactMap(\.self)
+  }
+
+  /// The record of a conflict as the other side may see it. nil: there is no such conflict. The row's values are left
+  /// out if the row was hidden from the device's user when the change met it. The user may see the present row, but not
+  /// the former row.
+  public static func recordForOtherSide(_ id: ConflictID, in database: borrowing Database) throws -> ConflictRecord? {
+    try database.first(
+      "SELECT \(columns), hidden FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]
     ) {
       var record = try stored($0).record
       switch HiddenPart(rawValue: $0.integer(22)) {

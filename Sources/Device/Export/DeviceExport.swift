@@ -223,7 +223,11 @@ extension DeviceSession {
     let conflicts = try ConflictTable.untold(of: state.id, after: state.acknowledged.rawValue, in: database)
     let counts = try addChanges(to: &draft)
     try draft.addResolutions(ResolutionTable.all(since: Generation(state.acknowledged.rawValue), in: database))
-    try draft.addConflicts(conflicts)
+    try draft.addConflicts { add in
+      for id in conflicts {
+        if let record = try ConflictTable.recordForOtherSide(id, in: database) { try add(record) }
+      }
+    }
     try addSnapshot(to: &draft, as: snapshot, in: sequence)
     if isProofDue(in: sequence, proof) {
       try draft.addState(stateEntry())
@@ -260,7 +264,7 @@ extension DeviceSession {
     }
     let sealed = try draft.seal(manifest, with: key)
     try record(sealed, sequence: sequence, at: now)
-    try ConflictTable.markTold(conflicts.map(\.id), by: sequence.rawValue, in: database)
+    try ConflictTable.markTold(conflicts, by: sequence.rawValue, in: database)
     return (
       counts,
       ExportRecord(

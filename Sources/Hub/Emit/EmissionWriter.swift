@@ -126,29 +126,38 @@ struct EmissionWriter {
     [.open, .settled].contains(record.state) ? store.tables[place].rules.conflict.stateOfUncompared : record.state
   }
 
-  /// The conflicts of the device's user that the device may not know, without the values of rows that the user may not
-  /// see.
-  func conflicts() throws -> [ConflictRecord] {
-    try ConflictTable.untold(
-      of: plan.device.id, by: plan.user.name, after: plan.device.proved.rawValue, in: store.database
-    ).map { known in
-      let place = store.place(of: known.table)
-      var record = known
-      // The user must not learn whether the row was deleted or left the user's sight. It is no secret that a table left
-      // the dataset.
-      if record.kind == .revoked, place != nil, !record.isTakenLate { record.kind = .updateDelete }
-      guard let place,
-        let number = try store.numbers[place].number(of: record.rivalKey(in: store.tables[place].schema) ?? record.key),
-        plan.visible[place].contains(number)
-      else {
-        record.hubValues = nil
-        // The state of a unit reveals nothing about its single rows.
-        if let place, record.kind == .updateDelete, record.unit == nil {
-          record.state = stateForUser(of: record, in: place)
-        }
-        return record
+  /// Adds the conflicts of the device's user that the device may not know. The values of one conflict are in memory at
+  /// a time. Returns the ids of these conflicts.
+  func addConflicts(to draft: inout BundleDraft) throws -> [ConflictID] {
+    let ids = try ConflictTable.untold(
+      of: plan.device.id, by: plan.user.name, after: plan.device.proved.rawValue, in: store.database)
+    try draft.addConflicts { add in
+      for id in ids {
+        guard let record = try ConflictTable.recordForOtherSide(id, in: store.database) else { continue }
+        try add(store.asTheDeviceCallsIt(forUser(record)))
+      }
+    }
+    return ids
+  }
+
+  /// Returns the record without the values of rows that the user may not see.
+  private func forUser(_ known: ConflictRecord) throws -> ConflictRecord {
+    let place = store.place(of: known.table)
+    var record = known
+    // The user must not learn whether the row was deleted or left the user's sight. It is no secret that a table left
+    // the dataset.
+    if record.kind == .revoked, place != nil, !record.isTakenLate { record.kind = .updateDelete }
+    guard let place,
+      let number = try store.numbers[place].number(of: record.rivalKey(in: store.tables[place].schema) ?? record.key),
+      plan.visible[place].contains(number)
+    else {
+      record.hubValues = nil
+      // The state of a unit reveals nothing about its single rows.
+      if let place, record.kind == .updateDelete, record.unit == nil {
+        record.state = stateForUser(of: record, in: place)
       }
       return record
     }
+    return record
   }
 }

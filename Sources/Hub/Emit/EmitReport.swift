@@ -164,8 +164,7 @@ extension HubWorkspace {
     try KeyBlocks(store).renew(for: plan)
     let writer = EmissionWriter(store: store, plan: plan)
     var newest = try writer.addRows(to: &draft)
-    let conflicts = try writer.conflicts()
-    try draft.addConflicts(store.asTheDeviceCallsThem(conflicts))
+    let conflicts = try writer.addConflicts(to: &draft)
     if plan.carriesDefinition {
       try draft.addDataset(store.dataset.source)
       try draft.addMigrations(plan.migrations)
@@ -212,7 +211,7 @@ extension HubWorkspace {
     try store.markCollectedTold(to: plan.device.id, by: plan.number, most: mostBrought)
     try store.markAsked(plan.device.id, by: plan.number)
     try store.markOwedSent(to: plan.device.id, by: plan.number)
-    try ConflictTable.markTold(conflicts.map(\.id), by: plan.number.rawValue, in: store.database)
+    try ConflictTable.markTold(conflicts, by: plan.number.rawValue, in: store.database)
     try Ledger.add(
       manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: store.database)
     return sealed

@@ -27,8 +27,8 @@ struct LostParents {
   ///   - limit: the limits for the device's waiting changes.
   func waitAgain(_ below: [ConflictRecord], within limit: HeldLimit) throws {
     guard let device = below.first?.device else { return }
-    var held = try ConflictTable.heldTotal(of: device, in: store.database)
-    for record in below where record.state == .open && limit.allows(HeldTotal(record), besides: held) {
+    var held = try ConflictTable.heldSize(of: device, in: store.database)
+    for record in below where record.state == .open && limit.allows(ConflictSize(record), besides: held) {
       if try store.isReport(record.id) {
         try store.holdReport(of: record)
       } else if record.unit == nil {
@@ -36,7 +36,7 @@ struct LostParents {
       } else {
         continue
       }
-      held += HeldTotal(record)
+      held += ConflictSize(record)
     }
   }
 }

@@ -125,7 +125,7 @@ extension StepMerger {
   /// conflict.
   func keep(_ record: ConflictRecord, of step: Step, told: Int64? = nil, hidden: HiddenPart) throws {
     var record = record
-    if record.unit == nil, try !mayWait(HeldTotal(record), as: record.state) { record.state = .open }
+    if record.unit == nil, try !mayWait(ConflictSize(record), as: record.state) { record.state = .open }
     if record.state == .held { holdsAny = true }
     if record.kind == .unique { keepsInserts = true }
     let since = try base.sinceOfWaiting(store)
@@ -135,7 +135,7 @@ extension StepMerger {
     switch addition {
     case .new:
       earlier?.add(.init(id: record.id, row: record.rowInTable))
-      if record.state == .held { progress.waiting? += HeldTotal(record) }
+      if record.state == .held { progress.waiting? += ConflictSize(record) }
       if record.state == .held, case .insert = step.change, step.first == nil { try store.rememberJoined(record.id) }
       if let unit = record.unit, unit != record.id { return }
       progress.conflicts += 1
@@ -156,9 +156,9 @@ extension StepMerger {
 
   /// Whether more conflicts of this state may be kept. A device's waiting changes are limited, because each import
   /// tries all of them. Beyond the limit a person decides, so that no change is lost.
-  func mayWait(_ more: HeldTotal, as state: ConflictState) throws -> Bool {
+  func mayWait(_ more: ConflictSize, as state: ConflictState) throws -> Bool {
     guard state == .held else { return true }
-    let known = try progress.waiting ?? ConflictTable.heldTotal(of: device.id, in: store.database)
+    let known = try progress.waiting ?? ConflictTable.heldSize(of: device.id, in: store.database)
     progress.waiting = known
     return heldLimit.allows(more, besides: known)
   }

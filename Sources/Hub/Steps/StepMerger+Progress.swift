@@ -7,7 +7,7 @@ extension StepMerger {
   struct Progress {
     var holdsAny: Bool?
     /// The size of the device's changes that wait. nil: the changes are not counted yet.
-    var waiting: HeldTotal?
+    var waiting: ConflictSize?
     var tally = RowTally()
     var found: [ConflictRecord] = []
     var taken = 0

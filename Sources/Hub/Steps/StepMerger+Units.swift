@@ -154,7 +154,7 @@ extension StepMerger {
     var state = ConflictState.ofUnit(
       unit.items.compactMap { item in reasons[item.pending.number].map { toldState(of: $0, item.row.place) } })
     let bytes = unit.items.reduce(Int64(0)) { $0 + Int64($1.pending.step.byteCount) }
-    if try !mayWait(HeldTotal(changes: unit.items.count, bytes: bytes), as: state) { state = .open }
+    if try !mayWait(ConflictSize(count: unit.items.count, bytes: bytes), as: state) { state = .open }
     func record(_ item: StepGroup.Item, _ reason: Diagnosis.Reason?, note: String?) throws -> ConflictRecord {
       let (step, place) = (try whole(item.pending, in: item.row.place).step, item.row.place)
       let disagreement = reason?.disagreement ?? Disagreement(kind: .unit, state: state)

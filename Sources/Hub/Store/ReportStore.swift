@@ -111,16 +111,14 @@ extension HubStore {
     return nil
   }
 
-  /// The records with the ids that their device uses.
-  func asTheDeviceCallsThem(_ records: [ConflictRecord]) throws -> [ConflictRecord] {
-    try records.map { record in
-      let name =
-        try database.first(
-          "SELECT called FROM satchel_reports WHERE conflict = :conflict", ["conflict": .string(record.id.text)]
-        ) { ConflictID($0.text(0)) } ?? nil
-      var called = record
-      called.id = name ?? record.id
-      return called
-    }
+  /// The record with the id that its device uses.
+  func asTheDeviceCallsIt(_ record: ConflictRecord) throws -> ConflictRecord {
+    let name =
+      try database.first(
+        "SELECT called FROM satchel_reports WHERE conflict = :conflict", ["conflict": .string(record.id.text)]
+      ) { ConflictID($0.text(0)) } ?? nil
+    var called = record
+    called.id = name ?? record.id
+    return called
   }
 }

@@ -9,11 +9,11 @@ struct HeldLimit: Sendable {
 
   /// Whether more changes may wait beside the changes that wait already. A single change may exceed the limit of the
   /// bytes, because it may be larger than the limit.
-  func allows(_ more: HeldTotal, besides known: HeldTotal) -> Bool {
-    if known.changes + more.changes > changes { return false }
-    return known.bytes < bytes && (more.changes == 1 || known.bytes + more.bytes <= bytes)
+  func allows(_ more: ConflictSize, besides known: ConflictSize) -> Bool {
+    if known.count + more.count > changes { return false }
+    return known.bytes < bytes && (more.count == 1 || known.bytes + more.bytes <= bytes)
   }
 
   /// Whether no more changes may wait.
-  func isReached(by known: HeldTotal) -> Bool { known.changes >= changes || known.bytes >= bytes }
+  func isReached(by known: ConflictSize) -> Bool { known.count >= changes || known.bytes >= bytes }
 }
