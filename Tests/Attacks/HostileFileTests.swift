@@ -227,6 +227,9 @@ struct HostileFileTests {
     try yard.write("UPDATE rows SET words = 'hub' WHERE id = 'own'", in: yard.hub.folder)
     for _ in 0..<12 { try yard.deliver { [$0.update("rows", "own", set: ["words": value], was: ["words": "0"])] } }
     #expect(try yard.hub.status().openConflicts == 12)
+    // A waiting row needs another key. All conflicts of its device may name that row.
+    try yard.deliver { [$0.insert("parts", 5, ["id": 5, "row": "gone"])] }
+    try yard.write("INSERT INTO parts VALUES (5, NULL)", in: yard.hub.folder)
     for words in [["conflicts"], ["emit", "--device", "evil"]] {
       let measured = try run(words)
       #expect(measured.code == 0, "\(words): \(measured)")

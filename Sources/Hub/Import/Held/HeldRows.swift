@@ -81,10 +81,13 @@ final class HeldRows {
     }
     if entries.isEmpty { return }
     let maps = entries.mapValues { PrimaryKeyMap(references, store.tables, $0) }
-    for other in try ConflictTable.list([.held, .open], in: store.database) {
-      guard let map = maps[other.record.device], let place = store.place(of: other.record.table) else { continue }
-      let moved = map.record(other.record, of: place)
-      if moved != other.record { try ConflictTable.rename(moved, in: store.database) }
+    // A device may have any number of open conflicts, with large values.
+    try ConflictTable.eachBatch([.held, .open], .time, in: store.database) { batch in
+      for other in batch {
+        guard let map = maps[other.record.device], let place = store.place(of: other.record.table) else { continue }
+        let moved = map.record(other.record, of: place)
+        if moved != other.record { try ConflictTable.rename(moved, in: store.database) }
+      }
     }
   }
 
