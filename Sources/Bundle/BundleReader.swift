@@ -36,9 +36,11 @@ public struct BundleReader {
   /// - Parameter admit: receives the verified manifest, and throws if the rest of the file should not be read. So a
   ///   bundle for another replica, or from a stranger, does not fill the disk.
   /// - Parameter file: whether to keep the file as it was read, for the workspace.
+  /// - Parameter admitSize: receives the size of all entries, and throws if there is no room for them.
   public func read(
     _ path: String, trust: Trust, staging: String, file keeping: FileKeeping = .notKept,
-    admit: (_ manifest: Manifest, _ signer: PublicKey) throws -> Void = { _, _ in }
+    admit: (_ manifest: Manifest, _ signer: PublicKey) throws -> Void = { _, _ in },
+    size admitSize: (_ bytes: Int64) throws -> Void = { _ in }
   ) throws -> VerifiedBundle {
     let folder = try StagingFolder(in: staging, platform: platform)
     let fd = try platform.files.open(path)
@@ -47,8 +49,10 @@ public struct BundleReader {
     var tar = try TarReader(from: ZstdSource(limits: limits, opened(copied ?? FileSource(fd, files: platform.files))))
     let head = try head(of: &tar, trust)
     try admit(head.manifest, head.signer)
+    let bytes = head.entries.reduce(0) { $0 + $1.bytes }
+    try admitSize(bytes)
     try copied?.begin(in: folder)
-    var meter = ProgressMeter(.reading, of: head.entries.reduce(0) { $0 + $1.bytes }, for: platform.progress)
+    var meter = ProgressMeter(.reading, of: bytes, for: platform.progress)
     for entry in head.entries {
       try stage(entry, of: &tar, digest: head.sums[entry.name], in: folder) { meter.add($0) }
     }

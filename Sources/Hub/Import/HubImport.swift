@@ -131,6 +131,8 @@ extension HubWorkspace {
           try check(manifest, signer: signer, store)
         }
         try known(manifest, store).check(isWholeOf: volume)
+      } size: {
+        try checkRoom(for: $0)
       }
       if case .scope(let scope) = bundle.manifest.body { return try takeOwnEmission(bundle, scope, from: path, store) }
       bundle.call(sender: try known(bundle.manifest, store).from.name)

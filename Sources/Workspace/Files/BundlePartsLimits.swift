@@ -12,7 +12,7 @@ public struct BundlePartsLimits: Sendable {
   /// The most bundles of one sender, or cuts of one bundle, that wait.
   static let mostWholes = 8
   /// The bytes that stay free for everything else on the medium.
-  static let leastFree: Int64 = 1 << 30
+  public static let leastFree: Int64 = 1 << 30
   static let keptDays: Int64 = 90
 
   /// - Parameter bytes: the largest expected size of one sender's bundle. Two bundles may be on their way, each on its
