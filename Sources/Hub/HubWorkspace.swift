@@ -21,6 +21,8 @@ public struct HubWorkspace: Sendable {
   var mostBrought = Manifest.Changes.mostBrought
   /// The number of changes of one row that a bundle may have. No such row is refused.
   var mostSteps = StepLimit.usual
+  /// The memory that waiting changes of one bundle may need, and its new rows that may get other keys, in bytes.
+  var mostMemory = StepMemory.usual
   /// With `dryRun`, commands report what they would do, and change nothing.
   let runMode: RunMode
 

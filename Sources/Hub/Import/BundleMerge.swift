@@ -157,6 +157,7 @@ struct BundleMerge {
       held: HeldAtBase(store, device: device.id, emission: emission?.number), returnsToAuthor: returnsToAuthor, now: now
     )
     merger.heldLimit = workspace.heldLimit
+    merger.memory = StepMemory(most: workspace.mostMemory)
     merger.received = changes.received
     merger.receivedStamp = emission?.stamp
     merger.formerExports = changes.formerExports
@@ -166,7 +167,7 @@ struct BundleMerge {
     let keys = try PrimaryKeyRemapping(
       scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, translation,
       merger.ranges, LostRows(workspace, store))
-    try keys.settle(bundle, at: now)
+    try keys.settle(bundle, at: now, mostMemory: workspace.mostMemory)
     // The conflicts that the device found come first, then the decisions of its user. One bundle may contain both for
     // one conflict.
     let told = try ReportedConflicts(

@@ -88,9 +88,10 @@ final class PrimaryKeyRemapping {
 
   /// Reads the bundle for the first time. If a new row was also made here, the two rows become one. If the key of a new
   /// row is in use, the new row gets another key.
-  func settle(_ bundle: borrowing VerifiedBundle, at now: Int64) throws {
+  /// - Parameter most: the memory that the bundle's new rows may need, in bytes.
+  func settle(_ bundle: borrowing VerifiedBundle, at now: Int64, mostMemory most: Int) throws {
     if references.isEmpty { return }
-    var found = try findings(in: bundle)
+    var found = try findings(in: bundle, StepMemory(most: most))
     for birth in found.insertedRows { try raiseNewKeys(above: birth, &found) }
     for name in found.renamed { try store.takeOver(name.old, name.new, in: name.table, of: device.id, at: received) }
     for row in try store.rekeyed(of: device.id, at: received, but: own.sealed) { add(row) }
@@ -148,8 +149,9 @@ final class PrimaryKeyRemapping {
     named.insert(KeyedRow(place: place, key: row.new))
   }
 
-  private func findings(in bundle: borrowing VerifiedBundle) throws -> Findings {
+  private func findings(in bundle: borrowing VerifiedBundle, _ limit: StepMemory) throws -> Findings {
     var found = Findings()
+    var (memory, bytes) = (limit, 0)
     let natural = store.tables.map { $0.folds ? $0.naturalColumns : [] }
     try bundle.eachChange { line in
       guard let place = store.place(of: line.table), let key = store.tables[place].singleKey(line.key) else { return }
@@ -175,6 +177,8 @@ final class PrimaryKeyRemapping {
         let step = try fitted.step(in: schema)
         let birth = InsertedRow(place: place, key: key, row: try schema.row(fields), step: step)
         found.insertedRows.append(birth)
+        bytes += StepMemory.bytes(of: step)
+        try memory.add(step) { bytes }
         if case .integer(let number) = key { ranges.noteSent(number, isFromBefore: step.first == nil, in: place) }
         found.born[row] = birth
       case .update(let set, _):

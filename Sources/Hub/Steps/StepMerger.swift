@@ -89,6 +89,8 @@ final class StepMerger {
   var earlier: EarlierConflicts?
   /// The limits for the device's waiting changes.
   var heldLimit = HeldLimit()
+  /// The memory of the waiting steps.
+  var memory = StepMemory(most: StepMemory.usual)
 
   var progress = Progress()
   /// The new conflicts about rows that their user may have lost. `progress` is copied for each unit, so this list is no
@@ -182,16 +184,30 @@ final class StepMerger {
   private func take(_ pending: Pending, of row: RowReference) throws {
     let (step, place) = (pending.step, row.place)
     if collected.isOver(at: step.generation) { try takeUnits() }
-    if let unit = step.unit { return collect(pending, of: row, in: unit) }
+    if let unit = step.unit {
+      collect(pending, of: row, in: unit)
+      return try countWaiting(step)
+    }
     if waiting[row] != nil {
       waiting[row]?.append(pending)
-      return
+      return try countWaiting(step)
     }
-    if case .delete = step.change, familyTables.contains(place) { return setAside(pending, of: row) }
+    if case .delete = step.change, familyTables.contains(place) {
+      setAside(pending, of: row)
+      return try countWaiting(step)
+    }
     if !deletes.isEmpty { try takeFamilies() }
     if try attempt(pending, in: place) != nil {
       waiting[row] = [pending]
       order.append(row)
+      try countWaiting(step)
+    }
+  }
+
+  /// Counts a new waiting step. Throws a `Refusal` if all waiting steps need too much memory.
+  private func countWaiting(_ step: Step) throws {
+    try memory.add(step) {
+      waiting.values.reduce(0) { sum, steps in steps.reduce(sum) { $0 + StepMemory.bytes(of: $1.step) } }
     }
   }
 
