@@ -131,10 +131,13 @@ extension [ConflictRecord] {
       found.append(record.id)
     }
     guard let below else { return [] }
-    let lost = try ConflictTable.lostInserts(of: device, in: database).compactMap { record in
-      try contains(record.key, record.table) ? nil : record.newRow(among: tables)
+    var search = RowsBelow.Search()
+    for row in try ConflictTable.lostRows(of: device, in: database) where try !contains(row.key, row.table) {
+      try ConflictTable.eachLostInsert(of: row, device: device, in: database) { record in
+        if let lost = record.newRow(among: tables) { below.find(below: [lost], in: &search) }
+      }
     }
-    return below.find(below: lost).map { found[$0] }
+    return search.found.map { found[$0] }
   }
 }
 

@@ -20,7 +20,7 @@ struct CostTests {
     case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, conflictsOfLostRow, settledConflictsOfRow
     case refusedUnits, unitsBelowKeptOut, lateTree
     case decisions, fileNames, sharedFile, files, versions, receipts
-    case keptDecisions, keptDeletes, untypedKeys, failedDeletes, families
+    case keptDecisions, keptDeletes, keptWithChildren, untypedKeys, failedDeletes, families
     case caselessValues, caselessChain, caselessDeletes, heldCaseless, expressions, untrueValues
     case heldSteps, heldAgain, heldDeletes, heldUnits, lateDeletes, keptAgain, backAndForth, caselessTree
 

@@ -119,6 +119,47 @@ extension ConflictTable {
     ) { try stored($0).record }
   }
 
+  private static let hasLost = """
+    operation = 'insert'
+      AND (state = 'settled' AND kind IN ('unique', 'unit') AND winner = 'hub'
+        OR state = 'resolved' AND decision = 'hub')
+    """
+
+  /// The rows of `lostInserts`, each once, in any order. A device may have very many conflicts about one row.
+  static func lostRows(of device: ReplicaID, in database: borrowing Database) throws -> [RowInTable] {
+    let rows = try database.all(
+      """
+      SELECT DISTINCT table_name, key FROM satchel_conflicts
+      WHERE state IN ('settled', 'resolved') AND device = :device AND \(hasLost)
+      """, ["device": .string(device.text)]
+    ) { RowInTable(table: Name($0.text(0)), key: try RowKey(canonical: Array($0.text(1).utf8))) }
+    return try rows.filter { row in
+      try database.first(
+        """
+        SELECT 1 FROM satchel_conflicts
+        WHERE state IN ('open', 'held') AND device = :device AND table_name = :table AND key = :key
+          AND operation = 'insert'
+        LIMIT 1
+        """,
+        ["device": .string(device.text), "table": .string(row.table.text), "key": .text(canonicalKey(row.key))]
+      ) { _ in true } == nil
+    }
+  }
+
+  /// Calls `body` for each lost insert of one row, whether another conflict about the row waits or not.
+  static func eachLostInsert(
+    of row: RowInTable, device: ReplicaID, in database: borrowing Database, _ body: (ConflictRecord) throws -> Void
+  ) throws {
+    try database.each(
+      """
+      SELECT \(columns) FROM satchel_conflicts
+      WHERE state IN ('settled', 'resolved') AND device = :device AND table_name = :table AND key = :key
+        AND \(hasLost)
+      """,
+      ["device": .string(device.text), "table": .string(row.table.text), "key": .text(canonicalKey(row.key))]
+    ) { try body(stored($0).record) }
+  }
+
   /// Opens the waiting changes of a device's exports from sequence `number` on. A person decides these changes.
   public static func openHeld(
     of device: ReplicaID, from number: SequenceNumber, in database: borrowing Database

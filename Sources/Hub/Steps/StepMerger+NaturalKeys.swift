@@ -102,8 +102,12 @@ extension StepMerger {
   private func isReferredTo(_ row: Row, of reference: RowReference) throws -> Bool {
     let below = try referring ?? waitingRows()
     referring = below
-    let found = below.rows.find(below: [(row, store.tables[reference.place].name)])
-    return found.contains { below.references[$0] != reference }
+    let parent = (row: row, table: store.tables[reference.place].name)
+    let number = below.numbers[reference]
+    if below.rows.isReferredTo(parent, byAny: { $0 != number }) { return true }
+    // If the row refers to itself, others may refer to the values that it gets later.
+    guard let own = number, below.rows.isReferredTo(parent, byAny: { $0 == own }) else { return false }
+    return below.rows.isReferredTo(below.rows[own], byAny: { $0 != own })
   }
 
   /// Returns the rows that the waiting steps would make.
@@ -119,8 +123,8 @@ extension StepMerger {
         }
       }
       guard let row else { continue }
+      found.numbers[reference] = found.numbers.count
       found.rows.add(row, of: store.tables[reference.place].name)
-      found.references.append(reference)
     }
     return found
   }
@@ -138,8 +142,8 @@ extension StepMerger {
   }
 }
 
-/// The rows that waiting steps would make, with the steps' rows in the same order.
+/// The rows that waiting steps would make, and the numbers of these rows.
 struct WaitingRowsBelow {
   var rows: RowsBelow
-  var references: [StepMerger.RowReference] = []
+  var numbers: [StepMerger.RowReference: Int] = [:]
 }

@@ -5,7 +5,7 @@ import SatchelValues
 /// Finds the rows that refer to other rows, at any depth. Values are compared as SQLite compares a reference with its
 /// parent. Each row is visited once.
 public struct RowsBelow {
-  private struct Reference: Hashable {
+  fileprivate struct Reference: Hashable {
     let child: Name
     let key: ForeignKey
     /// The values are folded, because a reference may spell them differently.
@@ -14,6 +14,17 @@ public struct RowsBelow {
 
   private let schemas: [Name: TableSchema]
   private let comparisons: [ForeignKey: [Comparison]]
+  /// A search that gets its parents one by one.
+  public struct Search {
+    /// The numbers of the rows that were found. The rows below one parent come before their own children.
+    public fileprivate(set) var found: [Int] = []
+    fileprivate var seen: Set<Int> = []
+    /// The references whose rows were found. Very many parents may have the same values.
+    fileprivate var followed: Set<Reference> = []
+
+    public init() {}
+  }
+
   private var rows: [(row: Row, table: Name)] = []
   private var children: [Reference: [Int]] = [:]
 
@@ -34,28 +45,44 @@ public struct RowsBelow {
     rows.append((row, table))
   }
 
+  /// The row with this number.
+  public subscript(number: Int) -> (row: Row, table: Name) { rows[number] }
+
   /// The numbers of the rows that refer to one of `parents`, at any depth. Parents come before their children.
   public func find(below parents: [(row: Row, table: Name)]) -> [Int] {
-    var found: [Int] = []
-    var seen: Set<Int> = []
-    var next = parents
-    while !next.isEmpty {
-      let new = next.flatMap { children(of: $0) }.filter { seen.insert($0).inserted }
-      found += new
-      next = new.map { rows[$0] }
-    }
-    return found
+    var search = Search()
+    find(below: parents, in: &search)
+    return search.found
   }
 
-  private func children(of parent: (row: Row, table: Name)) -> [Int] {
+  /// Adds the rows that refer to one of `parents`, at any depth, to those that a search has found.
+  public func find(below parents: [(row: Row, table: Name)], in search: inout Search) {
+    var next = parents
+    while !next.isEmpty {
+      var new: [Int] = []
+      for parent in next {
+        for reference in references(to: parent) where search.followed.insert(reference).inserted {
+          new += (children[reference] ?? []).filter { search.seen.insert($0).inserted }
+        }
+      }
+      search.found += new
+      next = new.map { rows[$0] }
+    }
+  }
+
+  /// Whether a row refers to `parent` itself, and passes the test.
+  public func isReferredTo(_ parent: (row: Row, table: Name), byAny isWanted: (Int) -> Bool) -> Bool {
+    references(to: parent).contains { children[$0]?.contains(where: isWanted) ?? false }
+  }
+
+  /// The references that a row can have to `parent`.
+  private func references(to parent: (row: Row, table: Name)) -> [Reference] {
     guard let schema = schemas[parent.table] else { return [] }
     return schemas.flatMap { table, child in
-      child.foreignKeys.filter { $0.parent == parent.table }.flatMap { key -> [Int] in
+      child.foreignKeys.filter { $0.parent == parent.table }.compactMap { key -> Reference? in
         let positions = key.parentColumns.compactMap { schema.position(of: $0) }
-        guard positions.count == key.parentColumns.count,
-          let reference = reference(of: table, along: key, positions.map { parent.row[$0] })
-        else { return [] }
-        return children[reference] ?? []
+        guard positions.count == key.parentColumns.count else { return nil }
+        return reference(of: table, along: key, positions.map { parent.row[$0] })
       }
     }
   }

@@ -31,6 +31,7 @@ extension CostFixture {
         SELECT 'h' || i, CASE WHEN i > 0 THEN 'h' || (i - 1) END, NULL, 1 FROM n WHERE i < \(part(of: count))
         """)
       _ = try hub.setUser("ann", attributes: [("zone", "2")])
+    case .keptWithChildren: try write("INSERT INTO boxes VALUES ('t', 'c', NULL)", in: hub.folder)
     case .keptAgain: try write("INSERT INTO stores VALUES ('t', 'c', NULL)", in: hub.folder)
     case .backAndForth: try write("UPDATE wholes SET words = 'hub' WHERE id = 'own'", in: hub.folder)
     default: break
@@ -50,6 +51,7 @@ extension CostFixture {
         return forger.delete("late", key, was: ["id": key, "next": nil, "beside": nil, "zone": 1])
       }
     case .keptAgain: (0..<count).map { keptAgain($0, of: count, forger) }
+    case .keptWithChildren: (0..<count).map { box($0, of: count, forger) }
     case .unitsBelowKeptOut:
       // The parent of all units has half of the conflicts.
       waitingRow(max(1, count / 2), inserts: count, forger) + (0..<count / 2).map { sack($0, of: count, forger) }
@@ -113,6 +115,16 @@ extension CostFixture {
     return later(forger.update("stores", "s", set: ["beside": "t"], was: ["beside": nil]), number, forger)
   }
 
+  /// A new row that a newer row keeps out, again and again, and then rows that refer to it.
+  private func box(_ number: Int, of count: Int, _ forger: Forger) -> JSONValue {
+    let isParent = number < max(1, count / 2)
+    let key = text(isParent ? "s" : "k\(number)")
+    let row: JSONValue = ["id": key, "code": isParent ? "c" : nil, "beside": isParent ? nil : "s"]
+    var members = later(forger.insert("boxes", key, row), number, forger).objectValue ?? []
+    members.set("stamp", "0000000000010000")
+    return .object(members)
+  }
+
   /// By turns a value that disagrees with the hub's value, and the hub's value.
   private func backAndForth(_ number: Int, _ forger: Forger) -> JSONValue {
     let value = number.isMultiple(of: 2) ? "\(number + 1)" : "hub"
@@ -126,7 +138,7 @@ extension CostTests.Filling {
   var isAboutHeld: Bool {
     switch self {
     case .heldSteps, .heldAgain, .heldDeletes, .heldUnits, .lateDeletes, .keptAgain, .backAndForth, .caselessTree,
-      .unitsBelowKeptOut:
+      .unitsBelowKeptOut, .keptWithChildren:
       true
     default: false
     }

@@ -32,7 +32,7 @@ final class CostFixture: Story {
         "tags": {}, "nodes": { "parents": [] }, "seats": {},
         "crates": { "conflict": "manual", "unit": "transaction" },
         "vines": { "conflict": "manual", "unit": "transaction" },
-        "sacks": { "conflict": "manual", "unit": "transaction" },
+        "sacks": { "conflict": "manual", "unit": "transaction" }, "boxes": { "conflict": "newest" },
         "boughs": { "visible": "zone = :zone", "late": "accept" }, "twigs": {} } }
     """
 
@@ -62,6 +62,7 @@ final class CostFixture: Story {
     CREATE UNIQUE INDEX seats_by_name ON seats (name || '!');
     CREATE TABLE crates (id TEXT PRIMARY KEY, code TEXT UNIQUE, next TEXT REFERENCES links (id));
     CREATE TABLE vines (id TEXT PRIMARY KEY, next TEXT REFERENCES vines (id));
+    CREATE TABLE boxes (id TEXT PRIMARY KEY, code TEXT UNIQUE, beside TEXT REFERENCES boxes (id));
     CREATE TABLE sacks (id TEXT PRIMARY KEY, size INTEGER CHECK (size > 0), next TEXT REFERENCES links (id));
     CREATE TABLE boughs (
       id TEXT PRIMARY KEY, next TEXT REFERENCES boughs (id) ON DELETE CASCADE, zone INTEGER);
@@ -333,6 +334,7 @@ extension CostTests.Filling {
     [
       .steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .conflictsOfLostRow, .settledConflictsOfRow,
       .reportsOfRow, .lateTree, .refusedUnits, .keptAgain, .backAndForth, .unitsBelowKeptOut,
+      .keptWithChildren,
     ].contains(self)
   }
 
