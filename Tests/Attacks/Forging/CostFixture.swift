@@ -82,16 +82,42 @@ final class CostFixture: Story {
     let hub = try ground.hub("hub", definition: Array(definition.utf8), schema: Self.schema)
     self.hub = hub
     _ = try hub.addUser("ann", attributes: [("zone", "1")])
-    func device(_ name: String) throws -> DeviceWorkspace {
-      let device = try DeviceWorkspace.create(
-        ground.folder(name), dataset: "shop", name: name, platform: ground.platform)
-      try hub.admit(device, user: "ann")
-      _ = try device.importBundle(hub.emit(to: name).file)
-      _ = try hub.importBundle(device.export().file)
-      return device
+    evil = try Self.device("evil", ground, hub)
+    other = try Self.device("other", ground, hub)
+  }
+
+  /// Makes a device of the user ann, whose first export came to the hub.
+  private static func device(
+    _ name: String, _ ground: WorkspaceFixture, _ hub: HubWorkspace
+  ) throws -> DeviceWorkspace {
+    let device = try DeviceWorkspace.create(
+      ground.folder(name), dataset: "shop", name: name, platform: ground.platform)
+    try hub.admit(device, user: "ann")
+    _ = try device.importBundle(hub.emit(to: name).file)
+    _ = try hub.importBundle(device.export().file)
+    return device
+  }
+
+  /// Lets a third device make the row `p` and change it very often. Then the user loses the row.
+  func loseLongRow(changes count: Int) throws {
+    let third = try Self.device("third", ground, hub)
+    tick()
+    let forger = try Forger(third, platform, sequence: 1)
+    let bytes = try forger.bundle(later: Int64(count) + 1) { content in
+      content.changes = (0...count).map { number in
+        let row: JSONValue = ["id": "p", "owner": "ann", "words": "0", "photo": nil]
+        let line =
+          number == 0
+          ? forger.insert("rows", "p", row)
+          : forger.update("rows", "p", set: ["words": text("\(number)")], was: ["words": text("\(number - 1)")])
+        var members = line.objectValue ?? []
+        members.set("generation", .integer(forger.sequence + Int64(number)))
+        return .object(members)
+      }
     }
-    evil = try device("evil")
-    other = try device("other")
+    try folder.write(bytes, to: "third.satchel")
+    _ = try hub.importBundle(folder("third.satchel"))
+    try write("UPDATE rows SET owner = 'boss' WHERE id = 'p'", in: hub.folder)
   }
 
   /// Steps of a length that has no divisor in common with the count visit each number once, in no plain order.
@@ -228,6 +254,7 @@ final class CostFixture: Story {
         FROM n
         """, in: hub.folder)
     case .takenKeys: try write("\(numbers) INSERT INTO numbers SELECT i + 1, 'hub' FROM n", in: hub.folder)
+    case .hiddenParent: try loseLongRow(changes: count)
     case .orphansOfTakenKeys: try write("\(numbers) INSERT INTO parts SELECT i + 1, NULL FROM n", in: hub.folder)
     case .lateTree:
       // Each new row also refers to a row that its user sees no more.
@@ -323,6 +350,7 @@ final class CostFixture: Story {
       return forger.insert("codes", text("d\(place)"), ["id": text("d\(place)"), "code": text("v\(place)")])
     case .takenKeys: return forger.insert("numbers", key, ["id": key, "words": "mine"])
     case .orphansOfTakenKeys: return forger.insert("parts", key, ["id": key, "row": "gone"])
+    case .hiddenParent: return forger.insert("parts", key, ["id": key, "row": "p"])
     default: return nil
     }
   }

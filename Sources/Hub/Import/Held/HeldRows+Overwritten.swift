@@ -42,7 +42,7 @@ extension HeldRows {
     let emission = try base.cursor.flatMap { cursor in
       try store.emissions(of: record.device).last { $0.cursor == cursor }?.number
     }
-    let held = HeldAtBase(store, device: record.device, emission: emission)
+    let held = try HeldAtBase(store, device: record.device, emission: emission)
     let own = OwnChanges(of: record.device, by: record.user)
     // The device may have changed the row of another replica after it made this insert.
     let isContained = try store.mayContain(insertOf: past, in: place, from: base, holding: held) {

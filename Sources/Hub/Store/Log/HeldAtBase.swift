@@ -12,9 +12,14 @@ final class HeldAtBase {
   /// The emission on which the bundle was made. nil if it is unknown.
   private let emission: EmissionNumber?
   private var known: [RowSet]??
+  /// The hub's cursor when this was made. Later entries of the log may be rolled back.
+  private let begun: Cursor
+  /// Whether the device wrote a row before that. Very many changes may name one row, and its log may be long.
+  private var wrote: [StepMerger.RowReference: Bool] = [:]
 
-  init(_ store: HubStore, device: ReplicaID, emission: EmissionNumber?) {
+  init(_ store: HubStore, device: ReplicaID, emission: EmissionNumber?) throws {
     (self.store, self.device, self.emission) = (store, device, emission)
+    begun = try store.cursor()
   }
 
   /// Whether the device held the row, or wrote the row itself. True if the emission is unknown.
@@ -22,8 +27,18 @@ final class HeldAtBase {
     guard let sets = try sets() else { return true }
     guard let past = try store.past(of: key, in: place) else { return false }
     if sets[place].contains(past.number) { return true }
+    if try hasWritten(past, after: begun) { return true }
+    let row = StepMerger.RowReference(place: place, key: key)
+    if let known = wrote[row] { return known }
+    let isOwn = try hasWritten(past, after: .zero)
+    wrote[row] = isOwn
+    return isOwn
+  }
+
+  /// Whether the device wrote a row after this cursor.
+  private func hasWritten(_ past: RowNumbers.Entry, after cursor: Cursor) throws -> Bool {
     var isOwn = false
-    try store.eachChange(of: past) { entry in
+    try store.eachChange(of: past, after: cursor) { entry in
       isOwn = entry.device == device.text
       return isOwn ? .enough : .more
     }
