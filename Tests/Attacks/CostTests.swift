@@ -16,7 +16,7 @@ struct CostTests {
   /// The content that fills a bundle.
   enum Filling: String, CaseIterable, CustomTestStringConvertible {
     case rows, steps, deletes, orphans, chain, chainUpdates, values, takenKeys, orphansOfTakenKeys, forbidden
-    case hiddenParent
+    case hiddenParent, countedInserts
     case chainOfKeys, besideHeld, takenValues, renames, reports, reportsOfRow, reportsOfUnit
     case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, conflictsOfLostRow, settledConflictsOfRow
     case refusedUnits, unitsBelowKeptOut, lateTree

@@ -69,6 +69,9 @@ final class StepMerger {
   /// The greatest keys that new rows may have, by table. Each value stays as it was when the merger looked it up.
   var keyLimits: [Int: Int64] = [:]
   let ranges: PrimaryKeyRanges
+  /// For rows with counters: the newest entry of the row's log, and whether the row may contain an insert of the
+  /// device. Very many inserts may meet one row, and its log may be long.
+  private var contained: [RowReference: (newest: Cursor?, mayContain: Bool)] = [:]
   /// The scopes of users who deleted rows that never were here.
   let deleters: UserScopes
   /// Whether any earlier change of the device waits. nil until this is looked up.
@@ -344,8 +347,12 @@ final class StepMerger {
   /// Whether the row that an insert meets may contain the counters of this insert.
   private func mayBeOwn(_ pending: Pending, with past: RowNumbers.Entry?, in place: Int) throws -> Bool {
     guard case .insert = pending.step.change else { return false }
+    let row = RowReference(place: place, key: pending.step.key)
+    if pending.own == nil, let known = contained[row], known.newest == past?.cursor { return known.mayContain }
     let own = pending.own ?? own
-    return try store.mayContain(insertOf: past, in: place, from: base, holding: held) { own.contains($0) }
+    let mayContain = try store.mayContain(insertOf: past, in: place, from: base, holding: held) { own.contains($0) }
+    if pending.own == nil { contained[row] = (past?.cursor, mayContain) }
+    return mayContain
   }
 
   /// Keeps a change as an open conflict, because a copy of the device has already delivered an unknown part of it. If

@@ -33,6 +33,7 @@ final class CostFixture: Story {
         "crates": { "conflict": "manual", "unit": "transaction" },
         "vines": { "conflict": "manual", "unit": "transaction" },
         "sacks": { "conflict": "manual", "unit": "transaction" }, "boxes": { "conflict": "newest" },
+        "tallies": { "conflict": "manual", "columns": { "n": "sum" } },
         "boughs": { "visible": "zone = :zone", "late": "accept" }, "twigs": {} } }
     """
 
@@ -62,6 +63,7 @@ final class CostFixture: Story {
     CREATE UNIQUE INDEX seats_by_name ON seats (name || '!');
     CREATE TABLE crates (id TEXT PRIMARY KEY, code TEXT UNIQUE, next TEXT REFERENCES links (id));
     CREATE TABLE vines (id TEXT PRIMARY KEY, next TEXT REFERENCES vines (id));
+    CREATE TABLE tallies (id TEXT PRIMARY KEY, n INTEGER, words TEXT);
     CREATE TABLE boxes (id TEXT PRIMARY KEY, code TEXT UNIQUE, beside TEXT REFERENCES boxes (id));
     CREATE TABLE sacks (id TEXT PRIMARY KEY, size INTEGER CHECK (size > 0), next TEXT REFERENCES links (id));
     CREATE TABLE boughs (
@@ -98,18 +100,18 @@ final class CostFixture: Story {
     return device
   }
 
-  /// Lets a third device make the row `p` and change it very often. Then the user loses the row.
-  func loseLongRow(changes count: Int) throws {
+  /// Lets a third device make the row `p` of a table and change it very often. The attacker's device does not know the
+  /// row.
+  func makeLongRow(_ row: JSONValue, in table: String, changes count: Int) throws {
     let third = try Self.device("third", ground, hub)
     tick()
     let forger = try Forger(third, platform, sequence: 1)
     let bytes = try forger.bundle(later: Int64(count) + 1) { content in
       content.changes = (0...count).map { number in
-        let row: JSONValue = ["id": "p", "owner": "ann", "words": "0", "photo": nil]
         let line =
           number == 0
-          ? forger.insert("rows", "p", row)
-          : forger.update("rows", "p", set: ["words": text("\(number)")], was: ["words": text("\(number - 1)")])
+          ? forger.insert(table, "p", row)
+          : forger.update(table, "p", set: ["words": text("\(number)")], was: ["words": text("\(number - 1)")])
         var members = line.objectValue ?? []
         members.set("generation", .integer(forger.sequence + Int64(number)))
         return .object(members)
@@ -117,7 +119,6 @@ final class CostFixture: Story {
     }
     try folder.write(bytes, to: "third.satchel")
     _ = try hub.importBundle(folder("third.satchel"))
-    try write("UPDATE rows SET owner = 'boss' WHERE id = 'p'", in: hub.folder)
   }
 
   /// Steps of a length that has no divisor in common with the count visit each number once, in no plain order.
@@ -254,7 +255,10 @@ final class CostFixture: Story {
         FROM n
         """, in: hub.folder)
     case .takenKeys: try write("\(numbers) INSERT INTO numbers SELECT i + 1, 'hub' FROM n", in: hub.folder)
-    case .hiddenParent: try loseLongRow(changes: count)
+    case .hiddenParent:
+      try makeLongRow(["id": "p", "owner": "ann", "words": "0", "photo": nil], in: "rows", changes: count)
+      try write("UPDATE rows SET owner = 'boss' WHERE id = 'p'", in: hub.folder)
+    case .countedInserts: try makeLongRow(["id": "p", "n": nil, "words": "0"], in: "tallies", changes: count)
     case .orphansOfTakenKeys: try write("\(numbers) INSERT INTO parts SELECT i + 1, NULL FROM n", in: hub.folder)
     case .lateTree:
       // Each new row also refers to a row that its user sees no more.
@@ -351,6 +355,13 @@ final class CostFixture: Story {
     case .takenKeys: return forger.insert("numbers", key, ["id": key, "words": "mine"])
     case .orphansOfTakenKeys: return forger.insert("parts", key, ["id": key, "row": "gone"])
     case .hiddenParent: return forger.insert("parts", key, ["id": key, "row": "p"])
+    case .countedInserts:
+      let line = forger.insert("tallies", "p", ["id": "p", "n": nil, "words": text("mine \(number)")])
+      var members = line.objectValue ?? []
+      members.set("generation", .integer(forger.sequence + Int64(number)))
+      // The device made the row itself, after it joined.
+      members.set("first", line["stamp"] ?? .null)
+      return .object(members)
     default: return nil
     }
   }
@@ -362,7 +373,7 @@ extension CostTests.Filling {
     [
       .steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .conflictsOfLostRow, .settledConflictsOfRow,
       .reportsOfRow, .lateTree, .refusedUnits, .keptAgain, .backAndForth, .unitsBelowKeptOut,
-      .keptWithChildren,
+      .keptWithChildren, .countedInserts,
     ].contains(self)
   }
 
