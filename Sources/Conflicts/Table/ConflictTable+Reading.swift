@@ -181,16 +181,22 @@ extension ConflictTable {
     ) { try stored($0) }
   }
 
-  /// Whether a change of a device that waits, or that is open, has a text among its values.
-  public static func mentions(_ text: String, device: ReplicaID, in database: borrowing Database) throws -> Bool {
-    try database.first(
+  /// Which of these texts are among the values of a device's changes that wait or are open. Reads these changes once.
+  public static func mentioned(
+    among texts: Set<String>, device: ReplicaID, in database: borrowing Database
+  ) throws -> Set<String> {
+    var found: Set<String> = []
+    try database.each(
       """
-      SELECT 1
+      SELECT field.value
       FROM satchel_conflicts, json_each(device_values) AS field
-      WHERE device = :device AND state IN ('open', 'held') AND field.value = :text
-      LIMIT 1
-      """, ["device": .string(device.text), "text": .string(text)]
-    ) { _ in true } ?? false
+      WHERE device = :device AND state IN ('open', 'held') AND field.type = 'text'
+      """, ["device": .string(device.text)]
+    ) {
+      let text = $0.text(0)
+      if texts.contains(text) { found.insert(text) }
+    }
+    return found
   }
 
   /// Whether a change of this row by this device waits.

@@ -70,11 +70,12 @@ struct FileNames {
     let named = try rights.named(among: paths)
     if named.isEmpty { return [] }
     var settled: [(path: AttachmentPath, digest: Digest)] = []
+    let claims = UndecidedClaims(to: named, store)
     for path in named.sorted() {
       let present = try files.digest(at: path)
       if let present { try places.correct(path, present: present) }
-      guard try present.map({ try isForeign($0, at: path) }) ?? files.isGone(path), let file = try candidate(for: path),
-        try places.give(path, to: file, over: present)
+      guard try present.map({ try isForeign($0, at: path, claims) }) ?? files.isGone(path),
+        let file = try candidate(for: path), try places.give(path, to: file, over: present)
       else { continue }
       settled.append((path, file.digest))
     }
@@ -82,14 +83,14 @@ struct FileNames {
   }
 
   /// Whether a file came from devices, and the row that named it first belongs to none of them.
-  private func isForeign(_ digest: Digest, at path: AttachmentPath) throws -> Bool {
+  private func isForeign(_ digest: Digest, at path: AttachmentPath, _ claims: UndecidedClaims) throws -> Bool {
     if path.isPlace(ofContent: digest.hexadecimal) { return false }
     let senders = try store.brought(path).filter { $0.kept == path && $0.digest == digest }.map(\.device)
     // If a held change or an undecided conflict of the sender names the file, it may still be the sender's.
     return try !senders.isEmpty
       && senders.allSatisfy { sender in
         try rights.share(of: known(sender), naming: path) == .none
-          && !ConflictTable.mentions(path.text, device: sender.id, in: store.database)
+          && !claims.contain(path, of: sender.id)
       }
   }
 
@@ -108,6 +109,25 @@ struct FileNames {
   private func known(_ device: EnrolledDevice) -> EnrolledDevice {
     if let sender, sender.id == device.id { return sender }
     return device
+  }
+}
+
+/// The names of files that undecided changes of devices would write into rows. A device may have very many such
+/// changes, so the changes of each device are read once for all names.
+private final class UndecidedClaims {
+  private let names: Set<String>
+  private let store: HubStore
+  private var known: [ReplicaID: Set<String>] = [:]
+
+  init(to names: Set<AttachmentPath>, _ store: HubStore) {
+    (self.names, self.store) = (Set(names.map(\.text)), store)
+  }
+
+  func contain(_ name: AttachmentPath, of device: ReplicaID) throws -> Bool {
+    let claimed =
+      try known[device] ?? ConflictTable.mentioned(among: names, device: device, in: store.database)
+    known[device] = claimed
+    return claimed.contains(name.text)
   }
 }
 

@@ -1,3 +1,4 @@
+import Glibc
 import SatchelCrypto
 import SatchelDevice
 import SatchelJSON
@@ -194,5 +195,48 @@ struct FileForgeryTests {
     #expect(try beside("guess.jpg", "the true one") == "the true one")
     let status = lab.tool("status").out
     #expect(status.contains("guess.jpg of victim") && status.contains("write that name into its row"), "\(status)")
+  }
+
+  @Test("the names of very many files are compared with their sender's conflicts once")
+  func manyNames() throws {
+    let names = (0..<300).map { "f\(1000 + $0).jpg" }
+    /// Brings a file for each name, and lines.
+    func bringAll(_ word: String, by forger: Forger, with lines: [JSONValue]) throws {
+      let blobs = names.map { Array("\(word) \($0)".utf8) }
+      let bundle = try forger.bundle { content in
+        content.changes = lines
+        content.attachments = zip(names, blobs).map { name, blob in
+          [
+            "op": "file", "path": .string(name), "digest": .string(Digest.of(blob).hexadecimal),
+            "bytes": .integer(Int64(blob.count)),
+          ]
+        }
+        content.blobs = blobs
+      }
+      #expect(try lab.refusal(of: bundle) == nil)
+    }
+    let own = try evil
+    let reports = try own.bundle { content in
+      content.conflicts = try (0..<20_000).map { number in
+        try own.conflict("notes", .string("c\(number)"), was: ["body": "a"], now: ["body": .string("\(number)")])
+      }
+    }
+    #expect(try lab.refusal(of: reports) == nil)
+    try bringAll("a prank", by: evil, with: [])
+    let author = try ben
+    let rows = names.map { author.insert("notes", .string("row \($0)"), note("row \($0)", by: "ben", $0)) }
+    let before = Self.milliseconds
+    try bringAll("the true one", by: author, with: rows)
+    // To read all conflicts for each name takes more than ten seconds.
+    #expect(Self.milliseconds - before < 5_000)
+    #expect(try lab.hubFile("f1000.jpg") == "the true one f1000.jpg")
+    #expect(try beside("f1299.jpg", "a prank f1299.jpg") == "a prank f1299.jpg")
+  }
+
+  /// The time of the processor, in this thread.
+  private static var milliseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 }
