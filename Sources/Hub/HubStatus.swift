@@ -80,6 +80,13 @@ public struct HubStatus: Sendable {
     return found
   }
 
+  /// The devices on hold whose bundles wait here, by name.
+  public var onHold: [String] {
+    waiting.reduce(into: []) { names, bundle in
+      if case .onHold = bundle.reason, !names.contains(bundle.device) { names.append(bundle.device) }
+    }
+  }
+
   /// The files that rows name.
   public struct Attachments: Sendable {
     public var missing: [MissingAttachment] = []

@@ -244,6 +244,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case notImported = "not-imported"
   /// No medium is mounted in a place for media.
   case notMounted = "not-mounted"
+  /// The device is not on hold.
+  case notOnHold = "not-on-hold"
   /// The device's user may not change the row.
   case notTheUsers = "not-the-users"
   /// A number is higher than it can be.
@@ -256,6 +258,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case olderDataset = "older-dataset"
   /// The bundle has an older list of revoked keys.
   case olderRevocations = "older-revocations"
+  /// The device is on hold: its bundles wait until the operator releases it.
+  case onHold = "on-hold"
   /// Other users of this machine can read or write a folder.
   case openFolder = "open-folder"
   /// Other users of this machine can read a key.

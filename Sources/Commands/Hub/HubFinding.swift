@@ -65,6 +65,9 @@ struct HubFinding {
       let names = status.heldForUser.map(\.device).joined(separator: ", ")
       words.append("works for another user than the hub's record names: \(names)")
     }
+    if !status.onHold.isEmpty {
+      words.append("on hold, with bundles that wait: \(status.onHold.joined(separator: ", "))")
+    }
     if status.recovery != nil { words.append("the recovery of the lost time waits: satchel-hub status") }
     return words.map { HubFinding(level: .warning, words: $0) }
   }

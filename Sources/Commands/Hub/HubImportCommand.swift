@@ -75,7 +75,7 @@ extension HubTool {
   }
 
   /// Imports the waiting bundles and the bundles on a stick.
-  private static func take(
+  static func take(
     _ waiting: [String], stick files: [String], into hub: HubWorkspace, _ command: ParsedCommand
   ) throws -> Syncing.Import {
     let inspected = try waiting.map { InspectedFile($0) } + hub.inspect(files)

@@ -36,6 +36,7 @@ extension HubTool {
     facts.add("Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held")
     facts.add(quarantined: status.quarantined)
     facts.add(failed: status.failedImports)
+    for words in holdWords(status, now) { facts.add("On hold", words) }
     for bundle in status.waiting.prefix(shownWaiting) {
       facts.add("Waits", "\(Paths.name(of: bundle.path)): \(words(bundle.reason))")
     }
@@ -146,6 +147,7 @@ extension HubTool {
     case .braked(let words): words
     case .user(let user):
       "it is work of \(user), and this hub's record names another user of the device"
+    case .onHold: "its device is on hold"
     case .due: "the next import or sync takes it"
     }
   }
@@ -184,7 +186,7 @@ extension HubTool {
       rows: status.devices.map { entry in
         let device = entry.device
         return [
-          device.name, device.user, entry.isExpired ? "expired" : device.state.rawValue,
+          device.name, device.user, stateWords(device, isExpired: entry.isExpired),
           Words.age(of: device.heard, now: now), "\(device.merged)", standing(of: entry), words(entry.proof, now),
           Words.ranges(entry.missing),
         ]
@@ -236,6 +238,9 @@ extension HubTool {
         if \(user) works or worked with \(device), enter that: satchel-hub device set \(device) --user \(user). Until \
         then its bundles wait, and no bundle is made for it
         """)
+    }
+    for device in status.onHold {
+      steps.append("see what \(device) brought, which is on hold. To merge it: satchel-hub device release \(device)")
     }
     for entry in status.devices where entry.proof?.result == .differs {
       steps.append("satchel-hub compare \(entry.device.name), which lists its rows that differ")

@@ -160,6 +160,7 @@ extension HubWorkspace {
         try checkAuthor(manifest, changes, device, store)
       }
     }
+    try refuseOnHold(manifest, bundle.digest, store)
     try check(attachmentsOf: bundle, store)
     try check(snapshotOf: bundle, store)
     var report = try keepingInArchive(bundle, store) {

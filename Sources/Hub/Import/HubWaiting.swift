@@ -22,6 +22,8 @@ public struct WaitingBundle: Sendable {
     case braked(String)
     /// The device works for this user, and the hub's record names another user.
     case user(String)
+    /// The operator put the device on hold.
+    case onHold
     /// Nothing is missing any more. The next import merges the bundle.
     case due
   }
@@ -48,6 +50,7 @@ public struct WaitingBundle: Sendable {
       Refusal(
         .otherUser, "\(here), because the hub's record does not name its user \(user).", hint: status,
         keeping: .unnoted)
+    case .onHold: Refusal(.onHold, "\(here), because its device is on hold.", hint: status, keeping: .unnoted)
     case .due: nil
     }
   }
@@ -60,6 +63,7 @@ public struct WaitingBundle: Sendable {
     case .setBack: "set-back"
     case .braked: "brake"
     case .user: "other-user"
+    case .onHold: "on-hold"
     case .due: "due"
     }
   }
@@ -107,14 +111,17 @@ extension HubWorkspace {
   func stateForWaiting(of manifest: Manifest, _ store: HubStore) throws -> String {
     let device = try store.device(manifest.from.id)
     let waiting = try waitingBundles(of: known(manifest, store).from.name).map(\.path).joined(separator: " ")
-    return "\(device?.merged.rawValue ?? 0) \(store.dataset.version) \(device?.user ?? "") \(waiting)"
+    let hold = device?.hold == nil ? "" : " on hold"
+    return "\(device?.merged.rawValue ?? 0) \(store.dataset.version) \(device?.user ?? "") \(waiting)\(hold)"
   }
 
   private func reason(for manifest: Manifest, _ store: HubStore) throws -> WaitingBundle.Reason {
     if manifest.version > store.dataset.version, manifest.kind == .changes { return .version(manifest.version) }
-    guard case .changes(let changes) = manifest.body, let device = try store.device(manifest.from.id),
-      changes.sequence > device.merged
-    else { return .due }
+    guard case .changes(let changes) = manifest.body, let device = try store.device(manifest.from.id) else {
+      return .due
+    }
+    if device.hold != nil { return .onHold }
+    guard changes.sequence > device.merged else { return .due }
     let check = HistoryCheck(self, store, device, changes, by: manifest.user)
     if let user = try check.unknownUser() { return .user(user) }
     if changes.base != nil, !changes.reaches(back: device.merged) { return .earlier(than: device.merged) }

@@ -105,7 +105,9 @@ enum HubSchema {
       refused_key TEXT,              -- the key that its last bundle announced and that was refused; NULL: none
       signs_keys INTEGER NOT NULL DEFAULT 0, -- 1: it has shown a release whose new keys sign their announcement
       only_receives INTEGER NOT NULL DEFAULT 0, -- 1: it was made without keys, so it delivers nothing
-      backed_up INTEGER NOT NULL DEFAULT 0 -- the highest sequence that the last backup contains; 0: none
+      backed_up INTEGER NOT NULL DEFAULT 0, -- the highest sequence that the last backup contains; 0: none
+      hold_since INTEGER,            -- milliseconds since 1970 when it was put on hold; NULL: it is not on hold
+      hold_note TEXT                 -- the operator's reason for the hold; NULL: none
     ) WITHOUT ROWID
     """
 

@@ -159,6 +159,8 @@ struct KeyForgeryTests {
       DROP INDEX satchel_conflicts_untold;
       DROP INDEX satchel_rekeyed_old_keys;
       DROP INDEX satchel_rekeyed_untold;
+      ALTER TABLE satchel_devices DROP COLUMN hold_since;
+      ALTER TABLE satchel_devices DROP COLUMN hold_note;
       UPDATE satchel_schema SET version = 8
       """, in: lab.hub.folder)
     #expect(lab.tool("status").code == 0)

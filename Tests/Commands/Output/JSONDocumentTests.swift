@@ -297,6 +297,8 @@ struct JSONDocumentTests {
     try season.hub("revert", "tablet/1")
     try season.hub("device", "list")
     try season.hub("device", "set", "phone", "--edits", "no")
+    try season.hub("device", "hold", "phone", "--note", "missing")
+    try season.hub("device", "release", "phone")
     // As if two copies of it had been at work.
     try camp.sql("office.sqlite", "UPDATE satchel_devices SET state = 'flagged' WHERE name = 'tablet'")
     try season.hub("device", "unflag", "tablet")

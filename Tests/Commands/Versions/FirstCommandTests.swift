@@ -43,7 +43,7 @@ struct FirstCommandTests: ReleasedStory {
     ["history", "reviews", "2"], ["revert", "a/2"], ["scope", "show", "ann"],
     ["scope", "explain", "ann", "camps", "c1"], ["user", "list"], ["user", "set", "ann", "area=north"],
     ["user", "add", "dan", "area=south"], ["user", "import", "HERE/users.csv"], ["device", "list"],
-    ["device", "show", "a"], ["device", "set", "a", "--edits", "yes"],
+    ["device", "show", "a"], ["device", "set", "a", "--edits", "yes"], ["device", "hold", "a"],
     ["device", "provision", "new", "--user", "ann", "--into", "HERE/new"], ["device", "revoke", "c"],
     ["dataset", "show"], ["dataset", "apply", "HERE/next.json"], ["keys", "show"], ["keys", "revoke", "c"],
     ["keys", "rotate", "--lost", "--yes"], ["keys", "unprotect"], ["emit", "--all"],
@@ -80,6 +80,7 @@ struct FirstCommandTests: ReleasedStory {
   private static let refusedHubCommands: [([String], String)] = [
     (["device", "fork", "a", "--restored"], "Nothing came from the device a since it was put back."),
     (["device", "unflag", "a"], "The device a is not flagged."),
+    (["device", "release", "a"], "The device a is not on hold."),
     (["restore", "--finish"], "This hub collects nothing from the devices"),
     (["user", "remove", "ann"], "The user ann still has the device a."),
     (["keys", "rotate"], "A new key was made already"),

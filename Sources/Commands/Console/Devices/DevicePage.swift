@@ -42,6 +42,9 @@ extension ConsoleSite {
       words.append(
         "Two histories came under its name. Settle it on the command line: satchel-hub device fork \(name)")
     }
+    if entry.device.hold != nil {
+      words.append("It is on hold, so what comes from it waits. To merge it: satchel-hub device release \(name)")
+    }
     if entry.proof?.result == .differs {
       words.append("Its rows differ from the expected ones. See them: satchel-hub compare \(name)")
     }

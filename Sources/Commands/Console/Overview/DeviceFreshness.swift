@@ -19,7 +19,7 @@ struct DeviceFreshness {
     if isOut { return -1 }
     if device.state == .flagged { return 5 }
     if entry.proof?.result == .differs || entry.isHeldFull || device.refusedKey != nil { return 4 }
-    if entry.isExpired || isUnwell { return 3 }
+    if entry.isExpired || isUnwell || device.hold != nil { return 3 }
     if isSilent { return 2 }
     return HubTool.standing(of: entry).hasSuffix("behind") ? 1 : 0
   }
@@ -39,7 +39,7 @@ struct DeviceFreshness {
   }
 
   private var state: String {
-    isOut ? "revoked" : entry.isExpired ? "expired" : device.state.rawValue
+    HubTool.stateWords(device, isExpired: entry.isExpired)
   }
 
   private static let day: Int64 = 86_400_000

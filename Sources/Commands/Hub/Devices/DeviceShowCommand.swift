@@ -31,7 +31,8 @@ extension HubTool {
     let device = entry.device
     var facts = StatusSheet.Facts()
     facts.add("Device", "\(device.name) of the user \(device.user)")
-    facts.add("State", entry.isExpired ? "expired" : device.state.rawValue)
+    facts.add("State", stateWords(device, isExpired: entry.isExpired))
+    if let hold = device.hold { facts.add("On hold", "\(Words.age(of: hold.since, now: now))\(hold.noteWords)") }
     facts.add("Fingerprint", device.key.fingerprint)
     facts.add("Last bundle", Words.age(of: device.heard, now: now))
     facts.add("Its rows", standing(of: entry))

@@ -7,7 +7,10 @@ import SatchelWorkspace
 
 extension HubTool {
   static var devices: [Command] {
-    [provision, enrol, setDevice, revoke(["device", "revoke"]), fork, unflag, listDevices, showDevice]
+    [
+      provision, enrol, setDevice, revoke(["device", "revoke"]), fork, unflag, holdDevice, releaseDevice, listDevices,
+      showDevice,
+    ]
   }
 
   private static var setDevice: Command {
@@ -230,7 +233,7 @@ extension HubTool {
       var table = TextTable(["DEVICE", "USER", "STATE", "HEARD", .right("MERGED"), .right("PROVED")])
       for device in devices {
         table.add([
-          device.name, device.user, expired.contains(device.name) ? "expired" : device.state.rawValue,
+          device.name, device.user, stateWords(device, isExpired: expired.contains(device.name)),
           Words.age(of: device.heard, now: now), "\(device.merged)", "\(device.proved)",
         ])
       }
@@ -250,6 +253,7 @@ extension HubTool {
       "heard": .time(device.heard), "clock_ahead_ms": .integer(device.skew),
       "fingerprint": .string(device.key.fingerprint), "refused_key": .optional(device.refusedKey?.fingerprint),
       "expires": .time(device.expires), "edits": .bool(!device.isReadOnly),
+      "hold_since": .time(device.hold?.since), "hold_note": .optional(device.hold?.note),
     ]
   }
 }

@@ -90,6 +90,7 @@ extension HubWorkspace {
       let store = try storeForLongWork()
       let fork = try findFork(of: name, store)
       try fork.device.refuseRevoked()
+      try fork.device.refuseOnHold()
       guard fork.isForked || !fork.histories[0].waiting.isEmpty || fork.device.state == .flagged else {
         throw WorkspaceError(.noFork, "One history came from the device \(name): there is nothing to settle.")
       }

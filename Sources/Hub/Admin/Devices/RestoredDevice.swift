@@ -40,6 +40,7 @@ extension HubWorkspace {
       let store = try storeForLongWork()
       let fork = try findFork(of: name, store, with: true)
       try fork.device.refuseRevoked()
+      try fork.device.refuseOnHold()
       guard fork.histories.count > 1 || !fork.histories[0].waiting.isEmpty else { return nil }
       let present = try number.map { try fork.index(ofHistory: $0) } ?? fork.newestHistory
       var restored = RestoredDevice(fork: fork, present: present)

@@ -193,6 +193,8 @@ extension HubStore {
     device.emitted = continuation.received
     guard let former = try self.device(continuation.device) else { return }
     device.continues = former.id
+    // A new name does not end a hold.
+    device.hold = former.hold
     // The device already has an emission with one of these numbers.
     device.emitted = max(former.emitted, continuation.received)
     let branches = try branches(of: former.id)

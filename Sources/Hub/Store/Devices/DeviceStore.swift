@@ -75,6 +75,8 @@ public struct EnrolledDevice: Sendable {
   /// The newest stamp in the device's bundles, but never above the hub's time. Later writes of the device have later
   /// stamps.
   var newestStamp = Stamp.zero
+  /// The operator's decision that nothing of the device is merged for now. nil if the device is not on hold.
+  public internal(set) var hold: DeviceHold?
 
   /// Whether the device is known to have an emission that announced the hub's next key.
   var knowsNextKey: Bool { toldKey.map { proved >= $0 } ?? false }
@@ -95,7 +97,7 @@ extension HubStore {
     """
     id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, \
     revoked_from, expires, read_only, emitted, continues, understands, stamp, asked, next_proved, refused_key, \
-    signs_keys, only_receives, backed_up
+    signs_keys, only_receives, backed_up, hold_since, hold_note
     """
 
   func devices() throws -> [EnrolledDevice] {
@@ -116,12 +118,14 @@ extension HubStore {
   }
 
   func save(_ device: EnrolledDevice) throws {
+    let hold = Self.values(of: device.hold)
     try database.run(
       """
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
         :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands,
-        :stamp, :asked, :next_proved, :refused_key, :signs_keys, :only_receives, :backed_up)
+        :stamp, :asked, :next_proved, :refused_key, :signs_keys, :only_receives, :backed_up, :hold_since,
+        :hold_note)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -144,7 +148,13 @@ extension HubStore {
         "refused_key": device.refusedKey.map { .string($0.line) } ?? .null,
         "signs_keys": .integer(device.signsAnnouncements ? 1 : 0),
         "only_receives": .integer(device.onlyReceives ? 1 : 0), "backed_up": .integer(device.backedUp.rawValue),
+        "hold_since": hold.since, "hold_note": hold.note,
       ])
+  }
+
+  private static func values(of hold: DeviceHold?) -> (since: Value, note: Value) {
+    guard let hold else { return (.null, .null) }
+    return (.integer(hold.since), hold.note.map { Value.string($0) } ?? .null)
   }
 
   /// Records that a backup contains all that this hub has merged.
@@ -154,6 +164,7 @@ extension HubStore {
     guard let key = PublicKey(line: row.text(3)), let state = EnrolledDevice.State(rawValue: row.text(5)) else {
       throw WorkspaceError(.badDevice, "The row \(row.text(0)) of satchel_devices cannot be read.")
     }
+    let (holdSince, holdNote) = (row.optionalInteger(27), row.optionalText(28))
     return EnrolledDevice(
       id: ReplicaID(unchecked: row.text(0)), name: row.text(1), user: row.text(2), key: key,
       nextKey: row.optionalText(11).flatMap { PublicKey(line: $0) }, isNextKeyProved: row.integer(22) != 0,
@@ -168,7 +179,8 @@ extension HubStore {
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
       proved: EmissionNumber(row.integer(7)), emitted: EmissionNumber(row.integer(17)), enrolled: row.integer(8),
       heard: row.optionalInteger(9), skew: row.integer(10), asked: row.optionalText(21),
-      understands: Manifest.Critical.features(in: row.text(19)), newestStamp: Stamp(row.integer(20)))
+      understands: Manifest.Critical.features(in: row.text(19)), newestStamp: Stamp(row.integer(20)),
+      hold: holdSince.map { DeviceHold(since: $0, note: holdNote) })
   }
 }
 
