@@ -350,6 +350,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case rowWaits = "row-waits"
   /// Two rows from the hub cannot both be in this database.
   case rowsCollide = "rows-collide"
+  /// Rows leave devices as days pass, and late work on them is a conflict.
+  case rowsLeave = "rows-leave"
   /// Two bundles have one id.
   case sameId = "same-id"
   /// The tables of hub and device differ.

@@ -9,6 +9,7 @@ import SatchelWorkspace
 /// The content of one emission, decided in sets of row numbers before any row is read.
 struct EmissionPlan {
   let device: EnrolledDevice
+  /// The user as the rules know the user. The emission records these attributes.
   let user: User
   let number: EmissionNumber
   let cursor: Cursor
@@ -39,14 +40,14 @@ struct EmissionPlan {
     isKept: (Emission) throws -> Bool, saidAnything: (_ after: SequenceNumber) throws -> Bool
   ) throws {
     self.device = device
-    self.user = user
+    let scope = ScopeStore(store, user: user)
+    self.user = scope.user
     // No bundle builds on an emission of an earlier history: the device gets everything again.
     emissions = try store.emissions(of: device.id).filter { $0.number >= store.identity.firstEmission }
     held = try store.heldSets(of: device.id, after: emissions)
     cursor = try store.cursor()
     let last = emissions.last
     let since = try last.map { try store.changed(after: $0.cursor, device: device.id) } ?? []
-    let scope = ScopeStore(store, user: user)
     basis = try scope.basis()
     if !full, let basis, basis == last?.basis, let before = held.last {
       visible = try scope.visible(after: before, changed: since)

@@ -6,6 +6,7 @@ import SatchelValues
 /// Decides which rows one user may see and change, during one command.
 final class ScopeStore {
   let store: HubStore
+  /// The user, with the day among the attributes if a rule reads it.
   let user: User
   let rules: ScopeRules
   /// The tables in which the user may change every row.
@@ -66,7 +67,7 @@ final class ScopeStore {
   /// - Parameter shallow: how many rows above a row SQL itself reads.
   init(_ store: HubStore, user: User, shallow: Int = ScopeStore.shallow) {
     self.store = store
-    self.user = user
+    self.user = store.withDay(user)
     number = store.scopes.nextNumber()
     let rules = ScopeRules(
       dataset: store.dataset, tables: store.tables, climb: .init(rows: shallow, scope: number))

@@ -15,8 +15,20 @@ struct PolicyWarnings {
     var findings: [Finding] = []
     for table in tables {
       findings += try database.columnDeclarations(of: table.name).compactMap { Self.finding($0, of: table) }
+      findings += [Self.findingOfDay(table)].compactMap(\.self)
     }
     return findings
+  }
+
+  /// A finding if rows leave devices as the days pass, and late work on such rows is a conflict.
+  private static func findingOfDay(_ table: TrackedTable) -> Finding? {
+    guard table.rules.late == .conflict, table.rules.write != .none, let rule = table.rules.visible,
+      RuleDay.isRead(by: rule)
+    else { return nil }
+    return Finding(
+      .rowsLeave,
+      "Rows of \(table.name) leave devices as days pass. A change of such a row that comes later is a conflict.",
+      hint: "Say \"late\": \"accept\" for \(table.name), if that work should count.")
   }
 
   private static func finding(_ column: ColumnDeclaration, of table: TrackedTable) -> Finding? {

@@ -131,7 +131,9 @@ final class FormerRights {
     guard let index = (0..<receivedCount).last(where: showsAll) else { return nil }
     let emission = emissions[index]
     var until = try hidden.firstLoss(of: rows, after: emission.cursor) { try lostAt($0, after: emission.cursor) }
-    let later = (index + 1..<emissions.count).first { !showsAll($0) || emissions[$0].attributes != emission.attributes }
+    let later = (index + 1..<emissions.count).first {
+      !showsAll($0) || store.haveOtherRights(emissions[$0], emission)
+    }
     if let later {
       let made = try Ledger.written(emissions[later].number.rawValue, for: device.name, in: store.database) ?? 0
       until = min(until, Stamp(milliseconds: made))

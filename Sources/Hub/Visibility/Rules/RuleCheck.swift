@@ -34,7 +34,8 @@ extension ScopeRules {
       let parameters = try database.authorized(by: authorizer) {
         try database.prepare("SELECT 1 FROM \(quoted(table.name)) WHERE (\(rule)\n)").parameterNames
       }
-      let known = ["user"] + dataset.attributes.map(\.name.text)
+      var known = ["user"] + dataset.attributes.map(\.name.text)
+      if !known.contains(RuleDay.name.text) { known.append(RuleDay.name.text) }
       for name in parameters where !known.contains(where: { $0 == name }) {
         throw DatasetError(
           place, name.map { "there is no attribute \($0)" } ?? "a parameter has no name",
@@ -44,7 +45,7 @@ extension ScopeRules {
       if authorizer.callsDateFunctions, let word = presentTime(in: rule) {
         throw DatasetError(
           place, "it uses \(word), so its result does not depend on the row alone",
-          hint: "Compare with a column, or with an attribute of the user that the office sets.")
+          hint: "Use :today, the day at the office, for example date(:today, '-30 days'). Or compare with a column.")
       }
     } catch let error as SQLiteError {
       throw DatasetError(
@@ -129,7 +130,7 @@ func expressionProblem(in rule: String) -> String? {
 }
 
 /// Whether a byte can be a part of a name or keyword.
-private func isOfWord(_ byte: UInt8) -> Bool {
+func isOfWord(_ byte: UInt8) -> Bool {
   switch byte {
   case 48...57, 65...90, 95, 97...122, 128...: true
   default: false
