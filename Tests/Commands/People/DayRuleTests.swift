@@ -106,6 +106,25 @@ struct DayRuleTests {
     #expect(reasons == ["rows-leave"], "\(checked.out)")
   }
 
+  @Test("after a long time away very many rows leave at once, with the rows below them, and no person is asked")
+  func brake() throws {
+    let camp = try CommandLineFixture()
+    try camp.open(
+      """
+      CREATE TABLE visits (id INTEGER PRIMARY KEY, day TEXT NOT NULL);
+      CREATE TABLE notes (id INTEGER PRIMARY KEY, visit INTEGER NOT NULL REFERENCES visits (id));
+      WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+      INSERT INTO visits SELECT i, date('now', CASE WHEN i <= 40 THEN '-20 days' ELSE '-5 days' END) FROM n;
+      INSERT INTO notes SELECT id, id FROM visits;
+      """,
+      CommandLineFixture.definition("{ \"visits\": { \(Self.visible), \"late\": \"accept\" }, \"notes\": {} }"),
+      devices: ["tablet"])
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM notes") == "60")
+    try later(15, camp) { try camp.answer("tablet") }
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM visits") == "20")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM notes") == "20")
+  }
+
   @Test("an attribute that the dataset calls today is no day: a user without a value sees nothing")
   func attribute() throws {
     let camp = try CommandLineFixture()

@@ -22,7 +22,25 @@ struct ScopeBrake {
   /// changes do not count.
   var own: [Name: Int64] = [:]
 
-  init(_ tables: [TrackedTable]) { limits = tables.map { ($0, $0.rules.brake) } }
+  /// The tables whose rows leave as the days pass, and the tables below them, have no limits. Otherwise a device that
+  /// was away for long would have to wait for a person each time.
+  init(_ tables: [TrackedTable], of dataset: DatasetDefinition) {
+    let byDay = Self.tablesByDay(tables, of: dataset)
+    limits = tables.filter { !byDay.contains($0.name) }.map { ($0, $0.rules.brake) }
+  }
+
+  private static func tablesByDay(_ tables: [TrackedTable], of dataset: DatasetDefinition) -> Set<Name> {
+    var found = Set(tables.filter { dataset.rowsLeaveByDay($0.rules) }.map(\.name))
+    var isChanged = !found.isEmpty
+    while isChanged {
+      let below = tables.filter { table in
+        !found.contains(table.name) && table.parentKeys(in: dataset).contains { found.contains($0.parent) }
+      }
+      found.formUnion(below.map(\.name))
+      isChanged = !below.isEmpty
+    }
+    return found
+  }
 
   /// Throws a `Refusal` if the bundle is beyond the limits of a table. The caller's transaction then ends without
   /// effect.

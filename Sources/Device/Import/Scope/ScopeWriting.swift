@@ -76,7 +76,7 @@ final class ScopeWriting {
     if session.isRebuilt { witness.close() }
     // Another user of the device sees other rows.
     let isFree = session.removals == .accepted || session.isRebuilt || handover != nil
-    brake = isFree ? nil : ScopeBrake(session.tables)
+    brake = isFree ? nil : ScopeBrake(session.tables, of: session.dataset)
     manifest = bundle.manifest
     self.scope = scope
     self.handover = handover

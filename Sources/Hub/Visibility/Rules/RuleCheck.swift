@@ -35,7 +35,7 @@ extension ScopeRules {
         try database.prepare("SELECT 1 FROM \(quoted(table.name)) WHERE (\(rule)\n)").parameterNames
       }
       var known = ["user"] + dataset.attributes.map(\.name.text)
-      if !known.contains(RuleDay.name.text) { known.append(RuleDay.name.text) }
+      if dataset.hasDay { known.append(RuleDay.name.text) }
       for name in parameters where !known.contains(where: { $0 == name }) {
         throw DatasetError(
           place, name.map { "there is no attribute \($0)" } ?? "a parameter has no name",
@@ -130,7 +130,7 @@ func expressionProblem(in rule: String) -> String? {
 }
 
 /// Whether a byte can be a part of a name or keyword.
-func isOfWord(_ byte: UInt8) -> Bool {
+private func isOfWord(_ byte: UInt8) -> Bool {
   switch byte {
   case 48...57, 65...90, 95, 97...122, 128...: true
   default: false

@@ -3,27 +3,11 @@ import SatchelDataset
 import SatchelPlatform
 import SatchelValues
 
-/// The day as a parameter of rules: `:today`, as the text `2026-01-31`.
-///
-/// A rule may not read the clock, because one evaluation must use one day. So each scope takes the day once, and an
-/// emission records the day with the user's attributes. Later the hub can say what the user saw then.
-enum RuleDay {
-  static let name: Name = "today"
-
-  /// Whether a rule has the parameter. A text in quotes that looks like it counts too, which does no harm.
-  static func isRead(by rule: String) -> Bool {
-    let (bytes, parameter) = (Array(rule.utf8), Array(":\(name.text)".utf8))
-    return bytes.indices.contains { start in
-      let rest = bytes[start...]
-      return rest.starts(with: parameter) && !(rest.dropFirst(parameter.count).first.map(isOfWord) ?? false)
-    }
-  }
-}
-
+/// The day in the rules of one user.
 extension HubStore {
-  /// Whether a rule reads the day. An attribute that the dataset declares under this name has its own value.
+  /// Whether a rule reads the day.
   var rulesReadDay: Bool {
-    dataset.attribute(RuleDay.name) == nil
+    dataset.hasDay
       && tables.contains { $0.rules.visible.map(RuleDay.isRead) ?? false || writeRuleReadsDay(of: $0) }
   }
 
