@@ -43,7 +43,7 @@ extension ConsoleSite {
         "Two histories came under its name. Settle it on the command line: satchel-hub device fork \(name)")
     }
     if entry.device.hold != nil {
-      words.append("It is on hold, so what comes from it waits. To merge it: satchel-hub device release \(name)")
+      words.append("It is on hold, so what comes from it waits. The page below releases it.")
     }
     if entry.proof?.result == .differs {
       words.append("Its rows differ from the expected ones. See them: satchel-hub compare \(name)")
@@ -106,6 +106,8 @@ extension ConsoleSite {
       \(Self.noLastDay(device.expires))</form>
       <form class="filter" method="get" action="device-set">\(name)
       <button name="edits" value="\(edits.value)">\(edits.words)</button></form>
+      <form class="filter" method="get" action="device-hold">\(name)
+      <button>\(device.hold == nil ? "Put it on hold ..." : "Release it ...")</button></form>
       <form class="filter" method="get" action="device-revoke">\(name)
       <button>Revoke it, for example because it was stolen ...</button></form>
       <details><summary>Give it another name</summary>

@@ -9,7 +9,7 @@ extension ConsoleSite {
   static let enrolPage = "enrol"
 
   static let peoplePages: Set<String> = [
-    "devices", "device", "device-set", "device-revoke", enrolPage, "enrol-now", "provision",
+    "devices", "device", "device-set", "device-hold", "device-revoke", enrolPage, "enrol-now", "provision",
     "users", "user", "user-set", "user-add",
   ]
 
@@ -18,6 +18,7 @@ extension ConsoleSite {
     case "devices": try devices(request, hub)
     case "device": try device(request, hub)
     case "device-set": try settingDevice(request, hub)
+    case "device-hold": try holding(request, hub)
     case "device-revoke": try revoking(request, hub)
     case Self.enrolPage: try enrolment(hub)
     case "provision": try provisioning(request, hub)
@@ -32,6 +33,7 @@ extension ConsoleSite {
   func changePeople(_ page: String, _ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     switch page {
     case "device-set": try setDevice(request, hub)
+    case "device-hold": try hold(request, hub)
     case "device-revoke": try revoke(request, hub)
     case Self.enrolPage: try comparison(request, hub)
     case "enrol-now": try enrol(request, hub)

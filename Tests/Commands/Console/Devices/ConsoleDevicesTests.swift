@@ -42,6 +42,28 @@ struct ConsoleDevicesTests {
     }
   }
 
+  @Test("a device is put on hold and released by forms, and each page says before what will happen")
+  func held() throws {
+    try camp.inBrowser { browser throws in
+      #expect(browser.get("/device?name=tablet").text.contains("Put it on hold ..."))
+      let question = browser.get("/device-hold?name=tablet").text
+      #expect(question.contains("nothing of them is merged") && question.contains("name=\"note\""), "\(question)")
+      #expect(try member("hold_since") == nil)
+      let done = browser.work("/device-hold", ["name": "tablet", "act": "hold", "note": "--lost it"]).text
+      #expect(done.contains("Put the device tablet on hold"), "\(done)")
+      #expect(try member("hold_note") == "--lost it")
+      try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+      camp.deliver("tablet", 1)
+      let page = browser.get("/device?name=tablet").text
+      #expect(page.contains("It is on hold") && page.contains("its device is on hold"), "\(page)")
+      #expect(browser.get("/device-hold?name=tablet").text.contains("what waits from tablet: 1 bundle"))
+      #expect(browser.post("/device-hold", ["name": "tablet", "act": "delete"]).status == 400)
+      let released = browser.work("/device-hold", ["name": "tablet", "act": "release"]).text
+      #expect(released.contains("Bundle 1 of tablet: 1 change taken"), "\(released)")
+      #expect(try member("hold_since") == nil)
+    }
+  }
+
   @Test("all pages about devices are small, and have nothing inline")
   func small() throws {
     for number in 1...60 { camp.hub("user", "add", "user-\(number)", "tier=1") }
@@ -49,6 +71,7 @@ struct ConsoleDevicesTests {
     try camp.inBrowser { browser throws in
       for path in [
         "/devices", "/device?name=tablet", "/device-set?name=tablet&user=ben", "/device-revoke?name=tablet", "/enrol",
+        "/device-hold?name=tablet",
         "/provision", "/provision?name=new&user=ann&into=\(into)", "/users", "/user?name=ann", "/user-add?name=x",
         "/user-set?name=ann&attribute.tier=2",
       ] {
