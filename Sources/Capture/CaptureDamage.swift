@@ -121,8 +121,9 @@ extension Capture {
       ? mapping.words : ([mapping.words].compactMap(\.self) + columns).joined(separator: " and ")
     {
       let verb = isMadeAnew ? "was created again and " : ""
+      let loss = try loss(of: mapping.gone, in: table, database)
       return CaptureDamage(
-        kind: .columns, table: table.name, words: "the table \(table.name) \(verb)\(words)", hint: nil)
+        kind: .columns, table: table.name, words: "the table \(table.name) \(verb)\(words)\(loss)", hint: nil)
     }
     if isMadeAnew {
       return CaptureDamage(
@@ -136,6 +137,27 @@ extension Capture {
       words: missing.count == 1
         ? "the trigger \(names) is not as Satchel made it" : "the triggers \(names) are not as Satchel made them",
       hint: nil)
+  }
+
+  /// The loss of values with columns that are gone, as the end of a sentence. Empty if no bundle lacks a change of the
+  /// table.
+  private static func loss(
+    of columns: [Name], in table: TrackedTable, _ database: borrowing Database
+  ) throws -> String {
+    let names = table.names
+    guard !columns.isEmpty, try database.hasTable("satchel_capture") else { return "" }
+    let isAny = try database.first(
+      """
+      SELECT
+        EXISTS (SELECT 1 FROM \(quoted(names.writes)) WHERE \(quoted(names.number)) > 0)
+        OR EXISTS (
+          SELECT 1 FROM \(quoted(names.before))
+          WHERE \(quoted(names.generation)) = (SELECT generation FROM satchel_capture))
+      """
+    ) { $0.integer(0) != 0 }
+    guard isAny ?? false else { return "" }
+    let list = columns.map(\.text).joined(separator: ", ")
+    return ", and rows were changed that are in no bundle yet: anything written into \(list) there is lost"
   }
 
   private static let oldKey =

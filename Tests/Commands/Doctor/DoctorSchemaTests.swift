@@ -177,6 +177,28 @@ struct DoctorSchemaTests {
     )
   }
 
+  @Test("a dropped column takes along what was written into it, and a person reads that before and after the repair")
+  func droppedColumnWithWork() throws {
+    let camp = try CommandLineFixture.watched()
+    let loss = "anything written into words there is lost"
+    let drop = CommandLineFixture.dropTriggers + "ALTER TABLE reviews DROP COLUMN words"
+    let quiet = try CommandLineFixture.watched()
+    // An export has this one.
+    for camp in [camp, quiet] {
+      try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'sent' WHERE id = 'r1'")
+      #expect(camp.device("tablet", "export").code == 0)
+    }
+    try quiet.sql("tablet/data.sqlite", drop)
+    #expect(!quiet.device("tablet", "status").out.contains(loss))
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'unsent' WHERE id = 'r1'")
+    try camp.sql("tablet/data.sqlite", drop)
+    for words in [["status"], ["doctor"], ["doctor", "--repair"]] {
+      let outcome = camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
+      #expect(outcome.out.contains(loss), "\(words): \(outcome.out)\(outcome.error)")
+    }
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
   @Test("a table that is renamed or dropped is named, with what to do, and comes back whole")
   func lostTable() throws {
     let camp = try CommandLineFixture.watched()
