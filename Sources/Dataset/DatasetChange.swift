@@ -83,7 +83,7 @@ extension TableRules {
       ("columns", columns == other.columns), ("attachments", attachments == other.attachments),
       ("unique", unique == other.unique), ("delete", delete == other.delete), ("late", late == other.late),
       ("block", block == other.block), ("unit", unit == other.unit), ("brake", brake == other.brake),
-      ("label", label == other.label),
+      ("label", label == other.label), ("priority", priority == other.priority),
     ].filter { !$0.1 }.map(\.0)
   }
 }

@@ -260,6 +260,10 @@ public struct TableRules: Sendable {
   public let brake: Brake
   /// The number of keys in a range, if the rule is `KeyRule.blocks`.
   public let block: Int64
+  /// How urgent new rows are in a bundle that must be small. The first priority is the most urgent: its rows always go.
+  public let priority: Int64
+  public static let firstPriority: Int64 = 1
+  static let lastPriority: Int64 = 9
 
   /// These are enough keys for the work of a season, and 2^53 keys are enough for very many ranges.
   public static let defaultBlock: Int64 = 10_000

@@ -187,7 +187,7 @@ extension TableRules {
         "key", "parents", "orphans", "references", "visible", "write", "conflict", "merge", "columns", "attachments",
         "unique",
         "delete", "deleted", "late", "keys", "block", "unit", "brake",
-        "label",
+        "label", "priority",
       ])
     self.name = name
     key = try Self.key(members)
@@ -216,6 +216,7 @@ extension TableRules {
     block = try Self.block(members, keys)
     unit = try Self.unit(members)
     label = try members.optionalString("label").map { Name($0) }
+    priority = try Self.priority(members)
     self.brake = try DatasetDefinition.brake(members, within: brake)
   }
 }
@@ -315,6 +316,16 @@ extension TableRules {
       throw DatasetError(members.place("block"), "it must be a whole number from 10 to 1000000000")
     }
     return size
+  }
+
+  private static func priority(_ members: Members) throws(DatasetError) -> Int64 {
+    if members["priority"] == nil { return firstPriority }
+    let priority = try members.integer("priority")
+    guard (firstPriority...lastPriority).contains(priority) else {
+      throw DatasetError(
+        members.place("priority"), "it must be a whole number from \(firstPriority) to \(lastPriority)")
+    }
+    return priority
   }
 }
 

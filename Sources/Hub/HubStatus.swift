@@ -109,6 +109,8 @@ public struct HubStatus: Sendable {
     public let proof: StateProof?
     /// The device's health, as its newest bundle describes it. nil if it does not.
     public let health: DeviceHealth?
+    /// The number of its user's rows that its newest bundle left out, because the bundle had to be small.
+    public let rowsLeft: Int64
     /// How many changes of the device wait.
     public let held: Int
     /// Whether no more changes of the device may wait. Further changes are conflicts for a person to decide.
@@ -185,11 +187,12 @@ extension HubWorkspace {
   private func status(of device: EnrolledDevice, _ store: HubStore) throws -> HubStatus.Device {
     let now = platform.clock.milliseconds()
     let held = try ConflictTable.heldSize(of: device.id, in: store.database)
+    let newest = try store.emissions(of: device.id).last
     return HubStatus.Device(
       device: device, isExpired: try store.isExpired(device, now: now),
-      emitted: try store.emissions(of: device.id).last?.number ?? .zero,
+      emitted: newest?.number ?? .zero,
       missing: try store.missing(of: device), proof: try store.proof(of: device.id),
-      health: try store.health(of: device.id), held: held.count,
+      health: try store.health(of: device.id), rowsLeft: newest?.rowsLeft ?? 0, held: held.count,
       isHeldFull: heldLimit.isReached(by: held),
       formerUsers: try store.formerUsers(of: device).map {
         .init(user: $0.user, since: $0.at, until: $0.at + HubStore.longestOnTheWay)

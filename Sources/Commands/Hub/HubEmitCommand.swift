@@ -126,14 +126,19 @@ extension HubTool {
       \(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \
       \(place)\n
       """
-        + AttachedWords.carried(report.attached, left: report.attachedLeft)
+        + rowsLeft(report) + AttachedWords.carried(report.attached, left: report.attachedLeft)
+  }
+
+  private static func rowsLeft(_ report: EmitReport) -> TerminalText {
+    if report.rowsLeft == 0 { return "" }
+    return "Left for later bundles: \(Words.count(report.rowsLeft, "row")) of a lower priority.\n"
   }
 
   private static func json(_ report: EmitReport, _ delivered: Delivered) -> JSONValue {
     let members: KeyValuePairs<String, JSONValue> = [
       "device": .string(report.device), "user": .string(report.user), "new": .bool(report.isNew),
       "number": .integer(report.number.rawValue), "extent": .string(report.extent.rawValue),
-      "rows": .integer(Int64(report.rows)),
+      "rows": .integer(Int64(report.rows)), "rows_left": .integer(Int64(report.rowsLeft)),
       "gone": .integer(Int64(report.gone)), "file": .string(report.file), "files": .integer(Int64(report.attached)),
       "files_left": .integer(Int64(report.attachedLeft)),
     ]

@@ -149,6 +149,7 @@ extension HubTool {
             to: device.name, file: report.file,
             words: """
               bundle \(report.number), \(Words.count(report.rows, "row")), \(report.gone) gone.\
+              \(report.rowsLeft > 0 ? " \(Words.count(report.rowsLeft, "row")) stay behind." : "")\
               \(AttachedWords.left(report.attachedLeft))
               """)
         } catch let error where Failure.concernsOneDevice(error) {

@@ -45,6 +45,14 @@ extension HubTool {
     }
     facts.add(volumes: status.volumes)
     facts.add(onSticks: status.onSticks)
+    for entry in status.devices where entry.rowsLeft > 0 && entry.device.state != .revoked {
+      facts.add(
+        "Stays behind",
+        """
+        \(Words.count(Int(entry.rowsLeft), "row")) for \(entry.device.name), until a bundle is made without --size or \
+        with more room
+        """)
+    }
     for entry in status.attachments.waiting {
       let size = Words.kibibytes(entry.notSentBytes)
       let new = entry.notSent == 0 ? "all in a bundle" : "\(entry.notSent) in no bundle yet (\(size))"

@@ -18,18 +18,30 @@ struct EmissionPlan {
   let emissions: [Emission]
   /// The rows that the device held after each of these emissions.
   let held: [[RowSet]]
-  /// The rows that the user may see now: a set for each table, as in the other sets.
-  let visible: [RowSet]
-  /// The basis on which `visible` was evaluated.
-  let basis: String?
+  /// The rows that the user may see now: a set for each table, as in the other sets. It lacks rows that stay behind.
+  var visible: [RowSet]
+  /// The basis on which `visible` was evaluated. nil if nothing can be derived from `visible`.
+  var basis: String?
   /// Rows that are sent whole.
-  let rows: [RowSet]
+  var rows: [RowSet]
+  /// The rows in `rows` that no emission which the device may have has shown.
+  let grants: [RowSet]
+  /// The number of visible rows that stay behind, because the bundle must be small.
+  var rowsLeft = 0
   /// Rows whose deletion is sent.
   let gone: [RowSet]
   let carriesDefinition: Bool
   /// The migrations from the oldest version that the device may have to the present version.
   let migrations: [Migration]
-  let isNothingNew: Bool
+  /// Whether nothing is new, as far as rows do not decide.
+  private let isQuiet: Bool
+  /// The rows that changed since the newest of `emissions`.
+  private let newsSince: [RowSet]
+
+  /// Whether the device needs no other emission than the newest.
+  var isNothingNew: Bool {
+    isQuiet && held.last == visible && !zip(visible, newsSince).contains { !$0.intersection($1).isEmpty }
+  }
 
   /// - Parameters:
   ///   - mustTellKey: whether the hub has a next key that its devices must learn.
@@ -48,6 +60,7 @@ struct EmissionPlan {
     cursor = try store.cursor()
     let last = emissions.last
     let since = try last.map { try store.changed(after: $0.cursor, device: device.id) } ?? []
+    newsSince = since.map(\.news)
     basis = try scope.basis()
     if !full, let basis, basis == last?.basis, let before = held.last {
       visible = try scope.visible(after: before, changed: since)
@@ -65,6 +78,7 @@ struct EmissionPlan {
       let changed = try store.changed(after: proved.cursor, device: device.id, marks: emissions.map(\.cursor))
       var rows: [RowSet] = []
       var gone: [RowSet] = []
+      var grants: [RowSet] = []
       for (place, now) in visible.enumerated() {
         // The device may have any of these emissions by now. So it holds at least the rows that all of them held, and
         // at most the rows that any held. A row that the device itself changed was held when the earlier emissions were
@@ -76,13 +90,19 @@ struct EmissionPlan {
           now.intersection(changed[place].news).union(now.subtracting(heldByAll)).union(
             now.intersection(owed.always[place].union(owed.ifVisible[place]))))
         gone.append(heldByAny.union(changed[place].allOwn).union(owed.always[place]).subtracting(now))
+        grants.append(
+          now.subtracting(heldByAny).subtracting(changed[place].allOwn).subtracting(owed.always[place]).subtracting(
+            owed.ifVisible[place]))
       }
       self.rows = rows
       self.gone = gone
+      self.grants = grants
     } else {
       extent = .full
       rows = visible
       gone = store.tables.map { _ in RowSet() }
+      // The device would lose rows that a full bundle leaves out.
+      grants = store.tables.map { _ in RowSet() }
     }
     // If an emission was forgotten, or was made before the hub was lost, the device may have any version.
     let knowsAll =
@@ -93,16 +113,14 @@ struct EmissionPlan {
 
     // An emission whose file was moved away, and that no device confirmed since, counts as lost.
     guard !full, let last, last.isWritten, try last.number <= device.proved || isKept(last) else {
-      isNothingNew = false
+      isQuiet = false
       return
     }
-    let isChanged = zip(visible, since).contains { !$0.intersection($1.news).isEmpty }
     let untold = try ConflictTable.countUntold(of: device.id, by: user.name, in: store.database)
     let revocations = try store.revocations()?.number ?? 0
     let mustAcknowledge = try last.acknowledged != device.merged && saidAnything(last.acknowledged)
-    isNothingNew =
-      try !store.mustTellCollected(device.id) && !store.mustAsk(device.id) && !isChanged && held.last == visible
-      && !owed.isNews(among: visible)
+    isQuiet =
+      try !store.mustTellCollected(device.id) && !store.mustAsk(device.id) && !owed.isNews(among: visible)
       && !mustAcknowledge
       && untold == 0
       && last.version == store.dataset.version && Name(last.user) == Name(user.name)
@@ -115,6 +133,6 @@ struct EmissionPlan {
       device: device.name, user: user.name, number: isNew ? number : emissions.last?.number ?? .zero, file: file,
       extent: extent,
       rows: isNew ? rows.reduce(0) { $0 + $1.count } : 0, gone: isNew ? gone.reduce(0) { $0 + $1.count } : 0,
-      isNew: isNew)
+      rowsLeft: isNew ? rowsLeft : Int(emissions.last?.rowsLeft ?? 0), isNew: isNew)
   }
 }

@@ -18,6 +18,8 @@ public struct EmitReport: Sendable {
   /// The number of rows that the bundle carries, and the number of rows that it removes.
   public let rows: Int
   public let gone: Int
+  /// The number of the user's rows that the device does not get yet, because the bundle must be small.
+  public let rowsLeft: Int
   /// The number of attached files that the bundle carries, and the number of files that are left for later bundles.
   public var attached = 0
   public var attachedLeft = 0
@@ -56,12 +58,22 @@ extension HubWorkspace {
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     let written = try HeldRows.areThere(store) ? store.tables.map(\.name) : []
     let oversized = try oversizedEmission(to: device, in: room, store)
-    func planned<T>(_ runMode: RunMode, _ body: (EmissionPlan) throws -> T) throws -> T {
+    func planned<T>(_ runMode: RunMode, leaving left: Set<Int>, _ body: (EmissionPlan) throws -> T) throws -> T {
       try turns.take {
         try store.applyTransaction(runMode, to: written) {
-          try body(plan(for: device, user, full: full, mustTellKey: rotation != nil, replacing: oversized, store))
+          try body(
+            plan(for: device, user, full: full, mustTellKey: rotation != nil, replacing: oversized, store)
+              .leaving(left, store))
         }
       }
+    }
+    // The bundle is made without files, measured and dropped.
+    let left = try tablesLeft(in: room, store) { left in
+      var trial = try BundleDraft(in: folder.outbox, platform: platform)
+      let sealed = try planned(.dryRun, leaving: left) {
+        try write($0, HubAttachments.Outgoing(), into: &trial, store, key, rotation)
+      }
+      return try platform.files.size(trial.write(sealed, for: recipients))
     }
     // Files are copied outside a transaction. Afterwards the files that the device needs are determined again.
     let attachments = HubAttachments(store, self)
@@ -73,20 +85,19 @@ extension HubWorkspace {
         try turns.take { try store.writeTransaction(runMode) { try settleNames(.changed, store) } }
       }
       seen = try attachments.look(for: device)
-      attached = try planned(runMode) { plan in
+      attached = try planned(runMode, leaving: left) { plan in
         if let oversized { try store.markUnsent(by: oversized, to: device.id) }
         return try attachments.owe(by: plan, seen)
       }
-      // The bundle is made without files, measured and dropped.
       try attachments.stage(&attached, in: room, besides: databasePath, into: &draft) {
         var trial = try BundleDraft(in: folder.outbox, platform: platform)
-        let sealed = try planned(.dryRun) {
+        let sealed = try planned(.dryRun, leaving: left) {
           try write($0, HubAttachments.Outgoing(), into: &trial, store, key, rotation)
         }
         return try platform.files.size(trial.write(sealed, for: recipients))
       }
     }
-    let made = try planned(runMode) { plan in
+    let made = try planned(runMode, leaving: left) { plan in
       if attachments.areAny { attached.restrict(to: try attachments.owe(by: plan, seen)) }
       let isNothingNew = plan.isNothingNew && !attached.isDue
       return try (plan: plan, sealed: isNothingNew ? nil : write(plan, attached, into: &draft, store, key, rotation))
@@ -111,6 +122,21 @@ extension HubWorkspace {
     let isThere = try bytes == nil && platform.files.kind(path) == .file
     report.bytes = try bytes ?? (isThere ? platform.files.size(path) : 0)
     return report
+  }
+
+  /// The tables whose new rows stay behind, so that the bundle has the size that a person requested. Empty if all rows
+  /// fit, or if no table may wait.
+  /// - Parameter measured: the size of the bundle without files and without the new rows of some tables.
+  private func tablesLeft(
+    in room: BundleRoom, _ store: HubStore, _ measured: (_ left: Set<Int>) throws -> Int64
+  ) throws -> Set<Int> {
+    guard let most = room.requested else { return [] }
+    var left: Set<Int> = []
+    for level in RowPriorities(store.tables).levels {
+      if try measured(left) <= most { break }
+      left.formUnion(level)
+    }
+    return left
   }
 
   /// The last emission, if it carries attached files and does not fit. An emission with fewer files can replace it.
@@ -204,7 +230,8 @@ extension HubWorkspace {
     let emission = Emission(
       number: plan.number, cursor: plan.cursor, acknowledged: plan.device.merged, version: store.dataset.version,
       revocations: manifest.revoked?.number ?? 0, user: plan.user.name, attributes: plan.user.attributes,
-      basis: plan.basis, file: manifest.fileName, isWritten: false, digest: sealed.digest, stamp: newest)
+      basis: plan.basis, file: manifest.fileName, isWritten: false, digest: sealed.digest, stamp: newest,
+      rowsLeft: Int64(plan.rowsLeft))
     let previous = zip(plan.emissions, plan.held).suffix(1).map { (number: $0.number, sets: $1) }.first
     try store.save(emission, holding: plan.visible, after: previous, of: plan.device.id)
     try store.markTold(writer.keysToTell(), by: plan.number)

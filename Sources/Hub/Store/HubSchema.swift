@@ -156,6 +156,7 @@ enum HubSchema {
       written INTEGER NOT NULL,       -- 1: the file is there and safe
       digest TEXT,                    -- of its B2SUMS; NULL: not known
       stamp INTEGER NOT NULL DEFAULT 0, -- the newest stamp in it, or a later one
+      rows_left INTEGER NOT NULL DEFAULT 0, -- rows of the user that it left out to be small
       PRIMARY KEY (device, number)
     ) WITHOUT ROWID
     """

@@ -14,6 +14,7 @@ extension HubSchema {
   private static let toSchema19: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN hold_since INTEGER")
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN hold_note TEXT")
+    try database.execute("ALTER TABLE satchel_emissions ADD COLUMN rows_left INTEGER NOT NULL DEFAULT 0")
   }
 
   private static let toSchema18: SchemaUpgrade.Step = { try ConflictTable.addKeptOutIndex(in: $0) }

@@ -2,13 +2,13 @@ import SatchelPlatform
 
 /// The room for a bundle that is about to be made, such as the free space of a stick.
 ///
-/// The rows always go. Attached files take the room that the rows leave.
+/// The rows go, except those that the dataset lets wait. Attached files take the room that the rows leave.
 public struct BundleRoom: Sendable {
   /// The most bytes of a new bundle's file; nil: there is no limit.
   public let bytes: Int64?
   /// The most bytes of attached files; nil: the dataset's limit.
   public let attached: Int64?
-  /// The most bytes of any bundle's file, as a person requested.
+  /// The most bytes of any bundle's file, as a person requested. nil: any.
   private let size: Int64?
   /// Whether the medium holds the bundle with this file already. Such a bundle needs no free space.
   private let isHeld: @Sendable (_ file: String) -> Bool
@@ -25,6 +25,10 @@ public struct BundleRoom: Sendable {
     bytes = [size, free].compactMap(\.self).min()
     (self.size, self.attached, self.isHeld) = (size, attached, isHeld)
   }
+
+  /// The most bytes of the bundle's file, as a person requested. nil: any. The free space of a stick is no request:
+  /// what does not fit there goes in volumes.
+  public var requested: Int64? { size }
 
   /// Whether a finished bundle can be carried as it is.
   public func fits(_ file: String, _ files: any FileSystem) throws -> Bool {

@@ -161,6 +161,7 @@ struct KeyForgeryTests {
       DROP INDEX satchel_rekeyed_untold;
       ALTER TABLE satchel_devices DROP COLUMN hold_since;
       ALTER TABLE satchel_devices DROP COLUMN hold_note;
+      ALTER TABLE satchel_emissions DROP COLUMN rows_left;
       UPDATE satchel_schema SET version = 8
       """, in: lab.hub.folder)
     #expect(lab.tool("status").code == 0)

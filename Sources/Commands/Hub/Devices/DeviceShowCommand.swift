@@ -36,6 +36,7 @@ extension HubTool {
     facts.add("Fingerprint", device.key.fingerprint)
     facts.add("Last bundle", Words.age(of: device.heard, now: now))
     facts.add("Its rows", standing(of: entry))
+    if entry.rowsLeft > 0 { facts.add("Stays behind", "\(Words.count(Int(entry.rowsLeft), "row"))") }
     facts.add("Verified", words(entry.proof, now))
     guard let health = entry.health else {
       facts.add("Health", "not known: the device's newest bundle does not describe it")
@@ -50,6 +51,7 @@ extension HubTool {
       .init(name: "emitted", value: .integer(entry.emitted.rawValue)),
       .init(name: "proof", value: json(entry.proof)),
       .init(name: "health", value: DeviceHealthText.json(entry.health)),
+      .init(name: "rows_left", value: .integer(entry.rowsLeft)),
       .init(name: "held", value: .integer(Int64(entry.held))),
       .init(
         name: "former_users",

@@ -24,6 +24,8 @@ struct Emission {
   let digest: Digest?
   /// The newest stamp in the emission. An upper bound if an earlier release made the emission.
   let stamp: Stamp
+  /// The number of the user's rows that stayed behind, because the bundle had to be small.
+  let rowsLeft: Int64
 }
 
 extension HubStore {
@@ -32,7 +34,7 @@ extension HubStore {
     try database.all(
       """
       SELECT number, cursor, acknowledged, version, user, file, written, revocations, basis, digest, attributes,
-        stamp
+        stamp, rows_left
       FROM satchel_emissions
       WHERE device = :device
       ORDER BY number
@@ -45,7 +47,7 @@ extension HubStore {
         basis: $0.optionalText(8),
         file: $0.text(5),
         isWritten: $0.integer(6) != 0, digest: $0.optionalText(9).flatMap { Digest(hexadecimal: $0) },
-        stamp: Stamp($0.integer(11)))
+        stamp: Stamp($0.integer(11)), rowsLeft: $0.integer(12))
     }
   }
 
@@ -152,10 +154,10 @@ extension HubStore {
       """
       INSERT INTO satchel_emissions (
         device, number, cursor, acknowledged, version, revocations, user, attributes, basis, file, written, digest,
-        stamp)
+        stamp, rows_left)
       VALUES (
         :device, :number, :cursor, :acknowledged, :version, :revocations, :user, :attributes, :basis, :file, :written,
-        :digest, :stamp)
+        :digest, :stamp, :rows_left)
       """,
       [
         "device": .string(device.text), "number": .integer(emission.number.rawValue),
@@ -168,7 +170,7 @@ extension HubStore {
         "file": .string(emission.file),
         "written": .integer(emission.isWritten ? 1 : 0),
         "digest": emission.digest.map { .string($0.hexadecimal) } ?? .null,
-        "stamp": .integer(emission.stamp.rawValue),
+        "stamp": .integer(emission.stamp.rawValue), "rows_left": .integer(emission.rowsLeft),
       ])
     try database.run(
       "UPDATE satchel_devices SET emitted = :number WHERE id = :device",

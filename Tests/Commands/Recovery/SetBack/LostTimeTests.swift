@@ -251,6 +251,7 @@ struct LostTimeTests {
         DROP TABLE satchel_former_rights;
         ALTER TABLE satchel_devices DROP COLUMN hold_since;
         ALTER TABLE satchel_devices DROP COLUMN hold_note;
+        ALTER TABLE satchel_emissions DROP COLUMN rows_left;
         UPDATE satchel_schema SET version = 14
         """)
     }

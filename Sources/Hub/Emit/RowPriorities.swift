@@ -1,0 +1,58 @@
+import SatchelCapture
+import SatchelDataset
+import SatchelValues
+
+/// The order in which new rows stay behind if a bundle must be small.
+struct RowPriorities {
+  /// The tables whose new rows may stay behind, by their places. The least urgent tables come first.
+  let levels: [Set<Int>]
+
+  /// A parent is at least as urgent as its most urgent child. Otherwise a row would come without its parent.
+  init(_ tables: [TrackedTable]) {
+    var priorities = tables.map(\.rules.priority)
+    let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
+    var isChanged = true
+    while isChanged {
+      isChanged = false
+      for (place, table) in tables.enumerated() {
+        for parent in table.schema.foreignKeys.compactMap({ places[$0.parent] })
+        where priorities[parent] > priorities[place] {
+          priorities[parent] = priorities[place]
+          isChanged = true
+        }
+      }
+    }
+    let known = priorities
+    let waiting = Set(known.filter { $0 > TableRules.firstPriority })
+    levels = waiting.sorted(by: >).map { level in Set(tables.indices.filter { known[$0] == level }) }
+  }
+}
+
+extension EmissionPlan {
+  /// The plan without the new rows of some tables. They go with the next emission that has room.
+  ///
+  /// A new row is a row that no emission since the proved one showed. Everything else goes: changes and deletions of
+  /// rows that the device may have, and rows that must be sent. If such a row of a table goes, the new rows of the
+  /// tables above it go too, because it may refer to one of them.
+  func leaving(_ tables: Set<Int>, _ store: HubStore) throws -> EmissionPlan {
+    guard !tables.isEmpty, grants.contains(where: { !$0.isEmpty }) else { return self }
+    let parents = store.tables.map { table in table.schema.foreignKeys.compactMap { store.place(of: $0.parent) } }
+    // A row of the device may have become one with a row that the device does not have.
+    let renamed = try Set(store.rekeyed(of: device.id, at: device.proved).compactMap { store.place(of: $0.table) })
+    let written = tables.filter { renamed.contains($0) || !rows[$0].subtracting(grants[$0]).isEmpty }
+    var next = written.flatMap { parents[$0] }
+    var kept = renamed
+    while let place = next.popLast() {
+      if kept.insert(place).inserted { next += parents[place] }
+    }
+    var plan = self
+    for place in tables.subtracting(kept) where !grants[place].isEmpty {
+      plan.rows[place] = rows[place].subtracting(grants[place])
+      plan.visible[place] = visible[place].subtracting(grants[place])
+      plan.rowsLeft += grants[place].count
+    }
+    // The rows that stay behind are visible, so the next emission evaluates all rows.
+    if plan.rowsLeft > 0 { plan.basis = nil }
+    return plan
+  }
+}
