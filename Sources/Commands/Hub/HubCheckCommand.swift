@@ -13,8 +13,8 @@ extension HubTool {
 
         CRITICAL is a state in which the hub does not work: it cannot be opened, it was set back, its clock is wrong, \
         a key is missing, capture is damaged, or a trigger of the app fails. WARNING are: refused bundles, copied \
-        devices, devices whose rows differ, whose disk is nearly full, or on which the doctor found faults, and what \
-        the options name.
+        devices, devices on hold whose bundles wait, devices whose rows differ, whose disk is nearly full, or on which \
+        the doctor found faults, and what the options name.
         """,
       options: [
         OptionSpec("silent-days", kind: .value("DAYS"), help: "warn of devices from which no bundle came for longer"),
