@@ -84,6 +84,7 @@ struct DayRuleTests {
       """
       UPDATE visits SET words = 'mud' WHERE id = 'middle';
       UPDATE satchel_writes_visits SET satchel_written = 2440587.5 + \(now + 3 * Self.day) / 86400000.0
+      WHERE rowid = (SELECT max(rowid) FROM satchel_writes_visits);
       """)
     try later(15, camp) { try camp.deliver("tablet") }
     #expect(try camp.rows("office.sqlite", "SELECT words FROM visits WHERE id = 'middle'") == "mud")
