@@ -101,7 +101,7 @@ extension HubWorkspace {
           tally: tally,
           devices: try store.devices().filter { $0.state == .active }.map(\.name),
           warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database)
-            + PolicyWarnings(step.tables).findings(in: store.database),
+            + PolicyWarnings(step.tables, of: definition).findings(in: store.database),
           rules: try RuleSummary.all(of: step.tables, definition, in: store.database),
           preview: try before?.preview(store))
       }

@@ -135,6 +135,11 @@ struct DayRuleTests {
       { "dataset": "camp", "version": 1, "attributes": { "today": "text" },
         "tables": { "visits": { "visible": "day >= date(:today, '-30 days')" } } }
       """, devices: ["tablet"])
+    try camp.sql("other.sqlite", "CREATE TABLE visits (id TEXT PRIMARY KEY, day TEXT NOT NULL)")
+    let checked = camp.hubAnywhere(
+      "init", camp.path("other"), "--dataset", camp.path("camp.json"), "--database", camp.path("other.sqlite"),
+      "--json")
+    #expect(try checked.json["warnings"]?.arrayValue?.isEmpty == true, "\(checked.out)")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM visits") == "0")
     let set = camp.hub("user", "set", "ann", "today=2020-01-31")
     #expect(set.code == 0, "\(set.error)")

@@ -108,7 +108,7 @@ extension InitCheck {
     let faults = try database.triggerFaults(of: tables.map(\.name)).filter { !$0.isFatal }
     return try faults.map { Finding(.trigger, $0.message, hint: $0.hint) } + outwardReferences(tables)
       + countedKeys(tables) + ReferenceWarnings(definition, tables).findings(in: database)
-      + PolicyWarnings(tables).findings(in: database)
+      + PolicyWarnings(tables, of: definition).findings(in: database)
   }
 
   /// References to tables that no device gets.

@@ -8,23 +8,24 @@ import SatchelWorkspace
 /// change on both sides is a conflict. A sum of texts is a finding only if the hub had it before: a new one is refused.
 struct PolicyWarnings {
   private let tables: [TrackedTable]
+  private let dataset: DatasetDefinition
 
-  init(_ tables: [TrackedTable]) { self.tables = tables }
+  init(_ tables: [TrackedTable], of dataset: DatasetDefinition) { (self.tables, self.dataset) = (tables, dataset) }
 
   func findings(in database: borrowing Database) throws -> [Finding] {
     var findings: [Finding] = []
     for table in tables {
       findings += try database.columnDeclarations(of: table.name).compactMap { Self.finding($0, of: table) }
-      findings += [Self.findingOfDay(table)].compactMap(\.self)
+      findings += [findingOfDay(table)].compactMap(\.self)
     }
     return findings
   }
 
   /// A finding if rows leave devices as the days pass, and late work on such rows is a conflict.
-  private static func findingOfDay(_ table: TrackedTable) -> Finding? {
-    guard table.rules.late == .conflict, table.rules.write != .none, let rule = table.rules.visible,
-      RuleDay.isRead(by: rule)
-    else { return nil }
+  private func findingOfDay(_ table: TrackedTable) -> Finding? {
+    guard table.rules.late == .conflict, table.rules.write != .none, dataset.rowsLeaveByDay(table.rules) else {
+      return nil
+    }
     return Finding(
       .rowsLeave,
       "Rows of \(table.name) leave devices as days pass. A change of such a row that comes later is a conflict.",
