@@ -64,6 +64,17 @@ struct WindowTests {
     }
   }
 
+  @Test("a form must come from the address that it goes to: another server may have the other name of this machine")
+  func otherName() throws {
+    try camp.mount(["blue"])
+    try change()
+    try camp.inWindow { browser throws in
+      let fields = try form("blue", browser)
+      #expect(browser.post("/sync", fields, origin: "http://localhost:\(browser.port)").status == 403)
+      #expect(browser.get("/work").text.contains("No synchronisation was started here yet."))
+    }
+  }
+
   @Test("each page is small, has no script and nothing from elsewhere, and keeps nothing")
   func pages() throws {
     try camp.mount(["blue"])
