@@ -48,13 +48,22 @@ struct Page {
   /// Content above the title, such as links to other pages.
   var header: Markup = ""
   let content: Markup
+  /// The direction of the lines of a page.
+  enum Direction {
+    case leftToRight
+    case rightToLeft
+
+    fileprivate var attribute: Markup { self == .rightToLeft ? " dir=\"rtl\"" : "" }
+  }
+
   /// The code of the language of the page, such as `en`.
   var language = "en"
+  var direction = Direction.leftToRight
 
   var markup: Markup {
     """
     <!DOCTYPE html>
-    <html lang="\(language)">
+    <html lang="\(language)"\(direction.attribute)>
     <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -43,6 +43,7 @@ enum StyleSheet {
     nav a { display: inline-block; padding: var(--s1) 0; }
     nav a[aria-current] { color: var(--text); font-weight: 600; text-decoration: none;
       border-block-end: 3px solid var(--main); }
+    .languages a { padding: var(--s3) var(--s2); } summary { padding-block: var(--s2); }
     .count { background: var(--pale-bad); color: var(--bad); border-radius: 1rem; padding: 0 var(--s2);
       font-size: var(--small); font-weight: 600; }
     """

@@ -24,9 +24,13 @@ extension WebResponse {
   }
 
   /// The answer to a request that is not admitted. The connection ends after it.
-  static func refusal(_ refusal: GateRefusal, title: String, _ words: String, language: String = "en") -> WebResponse {
+  static func refusal(
+    _ refusal: GateRefusal, title: String, _ words: String, language: WindowLanguage = .english
+  ) -> WebResponse {
     var response = page(
-      Page(title: title, content: "<p class=\"warning\">\(words)</p>", language: language), status: refusal.status)
+      Page(
+        title: title, content: "<p class=\"warning\">\(words)</p>", language: language.code,
+        direction: language.direction), status: refusal.status)
     response.headers.append(("Connection", "close"))
     return response
   }

@@ -13,12 +13,13 @@ extension WindowSite {
     do {
       let workspace = try DeviceTool.open(command, context)
       let status = try workspace.status()
+      let standing = OfficeStanding(status, lastSync: lastSync)
       response = frame(
         words(.title, ["device": status.configuration.name]),
         """
-        \(headline(OfficeStanding(status), words))
+        \(headline(standing, words))
         \(buttons)
-        \(lacks(OfficeStanding(status), words))
+        \(lacks(standing, words))
         \(contact(status, words))
         \(conflicts(status, workspace, words))
         \(problems(status, words))
@@ -31,32 +32,33 @@ extension WindowSite {
     return response
   }
 
+  /// The result of the last sync in this window; nil: there was none.
+  private var lastSync: SyncSummary? { work.current.map { SyncSummary($0.task.outcome.document) } }
+
   // MARK: How the work is
 
   private func headline(_ standing: OfficeStanding, _ words: WindowWords) -> Markup {
-    let (look, word, text): (String, WindowText, WindowText) =
+    let look =
       switch standing.verdict {
-      case .everything: ("good", .wordGood, .everything)
-      case .underWay: ("warn", .wordNotYet, .underWay)
-      case .waits: ("warn", .wordNotYet, .waits)
-      case .notCertain: ("warn", .wordNotYet, .notCertain)
-      case .wrong: ("bad", .wordAttention, .wrong)
-      case .noData: ("warn", .wordNotYet, .noData)
+      case .everything: "good"
+      case .wrong: "bad"
+      case .underWay, .waits, .notCertain, .noData: "warn"
       }
+    let texts = standing.verdict.texts
     let clock = context.platform.clock
     let time = WindowWords.local(clock.milliseconds(), by: clock)
     return """
-      <div class="card \(look)" role="status"><b>\(words(word))</b><p>\(words(text))</p>
+      <div class="card \(look)" role="status"><b>\(words(texts.word))</b><p>\(words(texts.sentence))</p>
       <p class="quiet">\(words(.lookedAt, ["time": time]))</p></div>
       """
   }
 
   private func failed(_ failure: Failure, _ words: WindowWords) -> Markup {
-    """
-    <div class="card bad" role="alert"><b>\(words(.wordAttention))</b><p>\(words(.statusFailed))</p></div>
-    <details lang="en"><summary lang="\(words.language.code)">\(words(.allFacts))</summary>
-    <pre class="notice">\(failure.text)</pre></details>
-    """
+    let facts: Markup = "<pre class=\"notice\">\(failure.text)</pre>"
+    return """
+      <div class="card bad" role="alert"><b>\(words(.wordAttention))</b><p>\(words(.statusFailed))</p></div>
+      \(Self.inEnglish(facts, named: .allFacts, words))
+      """
   }
 
   private func lacks(_ standing: OfficeStanding, _ words: WindowWords) -> Markup {
@@ -68,15 +70,10 @@ extension WindowSite {
   private func contact(_ status: DeviceStatus, _ words: WindowWords) -> Markup {
     guard let current = status.current else { return "" }
     let clock = context.platform.clock
-    let last = max(current.state.heard, current.lastExport ?? current.state.heard)
-    return """
-      <h2>\(words(.contactHeading))</h2>
-      <dl>
-      <dt>\(words(.lastSync))</dt><dd>\(words.moment(last, by: clock))</dd>
-      <dt>\(words(.lastNews))</dt><dd>\(words.moment(current.state.heard, by: clock))</dd>
-      <dt>\(words(.lastConfirmed))</dt><dd>\(words.moment(current.acknowledgedExport, by: clock))</dd>
-      </dl>
-      """
+    let facts = OfficeContact(current, lastSync: lastSync).facts.map { fact -> Markup in
+      "<dt>\(words(fact.title))</dt><dd>\(words.moment(fact.time, by: clock))</dd>\n"
+    }
+    return "<h2>\(words(.contactHeading))</h2>\n<dl>\n\(facts)</dl>"
   }
 
   // MARK: Problems
@@ -89,9 +86,7 @@ extension WindowSite {
     let list: Markup = lines.isEmpty ? "" : "<h2>\(words(.problemsHeading))</h2>\n<ul>\n\(lines)</ul>\n"
     let names = (status.current?.localTables ?? []).map(\.name.text).joined(separator: ", ")
     let here: Markup = names.isEmpty ? "" : "<p class=\"quiet\">\(words(.onlyHere, ["names": names]))</p>\n"
-    return """
-      \(list)\(here)<details lang="en"><summary lang="\(words.language.code)">\(words(.allFacts))</summary>
-      <pre class="notice">\(DeviceTool.text(status, now))</pre></details>
-      """
+    let facts: Markup = "<pre class=\"notice\">\(DeviceTool.text(status, now))</pre>"
+    return "\(list)\(here)\(Self.inEnglish(facts, named: .allFacts, words))"
   }
 }

@@ -18,6 +18,18 @@ struct OfficeStanding {
     case wrong
     /// The first bundle from the office has not come.
     case noData
+
+    /// The word and the sentence for people.
+    var texts: (word: WindowText, sentence: WindowText) {
+      switch self {
+      case .everything: (.wordGood, .everything)
+      case .underWay: (.wordNotYet, .underWay)
+      case .waits: (.wordNotYet, .waits)
+      case .notCertain: (.wordNotYet, .notCertain)
+      case .wrong: (.wordAttention, .wrong)
+      case .noData: (.wordNotYet, .noData)
+      }
+    }
   }
 
   /// Work that is not known to be at the office.
@@ -31,7 +43,9 @@ struct OfficeStanding {
   let verdict: Verdict
   let lacks: [Lack]
 
-  init(_ status: DeviceStatus) {
+  /// - Parameter lastSync: the result of the last sync in this window; nil: it is not known. If that sync could not put
+  ///   the work on the stick, packed work is not under way.
+  init(_ status: DeviceStatus, lastSync: SyncSummary? = nil) {
     guard let current = status.current else {
       lacks = []
       verdict =
@@ -50,7 +64,7 @@ struct OfficeStanding {
     verdict =
       if isFaulty {
         .wrong
-      } else if lacks.contains(where: { !$0.isUnderWay }) {
+      } else if lacks.contains(where: { !$0.isUnderWay || lastSync?.isWorkLeftBehind == true }) {
         .waits
       } else if !lacks.isEmpty {
         .underWay

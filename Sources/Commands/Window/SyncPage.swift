@@ -15,7 +15,7 @@ extension WindowSite {
       """
       <div class="card warn" role="status"><p>\(Self.progress(run.standing, words))</p>
       <p>\(words(.leaveIn))</p></div>
-      <p><a class="button" href="work">\(words(.lookAgain))</a></p>
+      <p><a class="button big" href="work">\(words(.lookAgain))</a></p>
       """, words)
     response.headers.append(("Refresh", "1"))
     return response
@@ -44,18 +44,18 @@ extension WindowSite {
   private func result(of run: WorkRun<WindowTask>, _ code: ExitCode, _ words: WindowWords) -> WebResponse {
     let isDone = code == .done
     let stick = run.task.stick
-    let lines = SyncSummary(run.task.outcome.document).lines(words).map { "<li>\($0)</li>\n" as Markup }
-    let open: Markup = isDone ? "" : " open"
+    let summary = SyncSummary(run.task.outcome.document)
+    let lines = summary.lines(words).map { "<li>\($0)</li>\n" as Markup }
+    let failure: WindowText = summary.isDataFaulty ? .wrong : .notAll
     return frame(
       words(isDone ? .done : .notDone, ["name": stick]),
       """
       <p class="card \(isDone ? "good" : "bad")" role="\(isDone ? "status" : "alert")">\
-      \(isDone ? words(.safe, ["name": stick]) : words(.notAll))</p>
+      \(isDone ? words(.safe, ["name": stick]) : words(failure))</p>
       <ul>
       \(lines)</ul>
       \(Self.toHome(words))
-      <details lang="en"\(open)><summary lang="\(words.language.code)">\(words(.fullReport))</summary>
-      \(run.pieces.markup())</details>
+      \(Self.inEnglish(run.pieces.markup(), named: .fullReport, words, state: isDone ? .closed : .open))
       """, words)
   }
 }

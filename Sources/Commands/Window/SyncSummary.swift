@@ -6,6 +6,8 @@ struct SyncSummary {
   /// The part that a bundle for the office has in the result.
   enum Delivery: Equatable {
     case put, wasThere, nothing, failed
+    /// Other sticks must carry the rest.
+    case part
   }
 
   private(set) var written: Int64 = 0
@@ -21,8 +23,8 @@ struct SyncSummary {
   private(set) var deliveries: [Delivery] = []
   /// The number of volumes that no stick has yet.
   private(set) var missing: Int64 = 0
-  /// The reason of the first failure. nil: there was none.
-  private(set) var reason: String?
+  /// The reasons of the failures: of the whole sync, and of files that were not imported.
+  private(set) var reasons: [String] = []
 
   /// - Parameter document: nil: the sync ended without a document.
   init(_ document: JSONValue?) {
@@ -32,7 +34,21 @@ struct SyncSummary {
       missing += Int64(outgoing["missing"]?.arrayValue?.count ?? 0)
       deliveries.append(Self.delivery(outgoing))
     }
-    reason = document?["error"]?["reason"]?.stringValue
+    if let reason = document?["error"]?["reason"]?.stringValue { reasons.insert(reason, at: 0) }
+  }
+
+  /// Whether the work that was due is not on the stick.
+  var isWorkLeftBehind: Bool { deliveries.contains(.failed) || (deliveries.isEmpty && !reasons.isEmpty) }
+
+  /// The way out of a failure that a person at the device can go. nil: the office must read the report.
+  var wayOut: WindowText? { reasons.compactMap(Self.wayOut).first }
+
+  /// Whether the data itself has a fault. Then it is not certain that all work is safe.
+  var isDataFaulty: Bool {
+    switch wayOut {
+    case .damagedFile, .lostFile, .replacedFile, .notCaptured: true
+    default: false
+    }
   }
 
   private mutating func add(_ bundle: JSONValue) {
@@ -44,14 +60,17 @@ struct SyncSummary {
       files += number("files")
       met += number("conflicts") + number("told")
     case "staged", "part": waiting += 1
-    case "refused": refused += 1
+    case "refused":
+      refused += 1
+      if let reason = bundle["error"]?["reason"]?.stringValue { reasons.append(reason) }
     case "redeliver": again += Int64(bundle["redelivered"]?.arrayValue?.count ?? 0)
     default: break
     }
   }
 
   private static func delivery(_ outgoing: JSONValue) -> Delivery {
-    switch outgoing["put"]?.boolValue {
+    if outgoing["missing"]?.arrayValue?.isEmpty == false { return .part }
+    return switch outgoing["put"]?.boolValue {
     case true?: .put
     case false?: .wasThere
     case nil: outgoing["file"]?.stringValue == nil ? .nothing : .failed
@@ -65,30 +84,44 @@ struct SyncSummary {
       (.filesRefused, refused), (.carryAgain, again),
     ]
     var lines = counted.filter { $0.1 > 0 }.map { words.count($0.0, $0.1) }
-    if lines.isEmpty, reason == nil { lines.append(words(.nothingCame)) }
-    for delivery in deliveries {
+    if lines.isEmpty, reasons.isEmpty { lines.append(words(.nothingCame)) }
+    // If the data has a fault, the stick may carry older work alone.
+    if !isDataFaulty { lines += delivered(words) }
+    if missing > 0 { lines.append(words.count(.nextStick, missing)) }
+    if let wayOut { lines.append(words(wayOut)) }
+    return lines
+  }
+
+  private func delivered(_ words: WindowWords) -> [String] {
+    if deliveries.isEmpty, isWorkLeftBehind { return [words(.workNotOnStick)] }
+    return deliveries.map { delivery in
       let text: WindowText =
         switch delivery {
         case .put: .workOnStick
         case .wasThere: .workWasOnStick
+        case .part: .partOnStick
         case .nothing: .nothingToCarry
         case .failed: .workNotOnStick
         }
-      lines.append(words(text))
+      return words(text)
     }
-    if missing > 0 { lines.append(words.count(.nextStick, missing)) }
-    if let why = reason.flatMap(Self.why) { lines.append(words(why)) }
-    return lines
   }
 
-  /// The way out of a failure that a person at the device can go. nil: the office must read the report.
-  private static func why(_ reason: String) -> WindowText? {
+  private static func wayOut(_ reason: String) -> WindowText? {
     switch Reason(rawValue: reason) {
     case .stickFull: .whyFull
     case .falseSize, .notAsWritten: .whyBadStick
     case .notMounted, .noFolder: .whyNotMounted
     case .busy: .whyBusy
     case .noSpace: .whyNoSpace
+    case .readOnly, .permissionDenied: .whyReadOnly
+    case .passwordNeeded, .passwordMistyped, .keyPasswordProtected, .keyWrongPassword: .whyPassword
+    case .newerFormat, .newerSchema: .whyNewer
+    case .fingerprintNeeded: .whyFingerprint
+    case .corrupt, .notADatabase: .damagedFile
+    case .databaseLost: .lostFile
+    case .replaced: .replacedFile
+    case .damaged, .olderDatabase: .notCaptured
     default: nil
     }
   }

@@ -8,19 +8,20 @@ extension DeviceTool {
       discussion: """
         Shows in plain words what is not at the office yet, when this device last exchanged bundles, which changes met \
         others, and what needs attention. It has one button for each stick that is plugged in. The languages are \
-        English, French, Spanish, Portuguese and German. The browser's own language is used first.
+        English, French, Spanish, Portuguese, Arabic and German. The browser's own language is used, unless --language \
+        names another one.
 
         The pages are for browsers on this machine alone. The address that is printed works once, in one browser, and \
         nothing is loaded from elsewhere. Ctrl-C ends it.
         """,
-      options: [LocalPages.port],
+      options: [LocalPages.port, WindowLanguage.option],
       examples: [Example("satchel window", "Then open the address that it prints.")], changesData: false
     ) { command, context in
       let port = try LocalPages.port(of: command)
       // If there is no workspace, the error appears here and not in the browser. Faults of its database appear there.
       _ = try open(command, context)
       let gate = PageGate(random: context.platform.random, refuse: { WindowSite.refused($0, $1) })
-      let site = WindowSite(command: command, context: context, gate: gate)
+      let site = try WindowSite(command: command, context: context, gate: gate)
       return try LocalPages.serve(site, named: "window", port: port, command, context)
     }
   }

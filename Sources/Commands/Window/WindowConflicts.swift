@@ -46,15 +46,20 @@ extension WindowSite {
     let titles = [words(.columnField), words(.columnBefore), words(.columnOffice), words(.columnDevice)]
     let rows = record.columns.prefix(Self.most.columns).map { name -> [String] in
       [name.text]
-        + [record.baseValues, record.hubValues, record.deviceValues].map { side in
-          Words.beginning(ConflictView.cell(name, side), Self.mostOfValue)
-        }
+        + [record.baseValues, record.hubValues, record.deviceValues].map { Self.cell(name, $0, words) }
     }
     let table = StatusSheet.Table(titles: titles, rows: Array(rows))
+    let others = unit.members.count - 1
+    let more: Markup = others > 0 ? "<p>\(words(.more, ["n": String(others)]))</p>" : ""
     return """
       <p>\(words(Self.text(record)))</p>
-      \(table.markup(caption: Words.beginning(ConflictView.rows(of: unit), Self.mostOfValue)))
+      \(table.markup(caption: Words.beginning(ConflictView.row(of: unit.head), Self.mostOfValue)))\(more)
       """
+  }
+
+  private static func cell(_ name: Name, _ fields: [Field]?, _ words: WindowWords) -> String {
+    if case .null? = fields?.first(where: { $0.name == name })?.value { return words(.noValue) }
+    return Words.beginning(ConflictView.cell(name, fields), mostOfValue)
   }
 
   static func text(_ record: ConflictRecord) -> WindowText {

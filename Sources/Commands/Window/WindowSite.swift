@@ -7,12 +7,14 @@ struct WindowSite: LocalSite {
   let context: CommandContext
   let gate: PageGate
   let work = PageWork<WindowTask>()
-  private let chosen = ChosenLanguage()
+  private let chosen: ChosenLanguage
 
-  init(command: ParsedCommand, context: CommandContext, gate: PageGate) {
+  /// Throws a `UsageError` if the command line names an unknown language.
+  init(command: ParsedCommand, context: CommandContext, gate: PageGate) throws {
     self.command = command
     self.context = context
     self.gate = gate
+    chosen = ChosenLanguage(try WindowLanguage.named(by: command))
   }
 
   /// The most bytes of a form. The forms have a path and a few words.
@@ -27,7 +29,7 @@ struct WindowSite: LocalSite {
     } catch {
       let failure = Failure(error)
       let content: Markup = """
-        <div class="card bad" role="alert" lang="en"><p>\(failure.message)</p>
+        <div class="card bad" role="alert"\(Self.english(words))><p>\(failure.message)</p>
         \(failure.hint.map { "<p>\($0)</p>" as Markup } ?? "")</div>
         \(Self.toHome(words))
         """
@@ -75,7 +77,7 @@ struct WindowSite: LocalSite {
       case .method: .badMethod
       case .foreignForm: .foreignForm
       }
-    return .refusal(refusal, title: words(.refused), words(text), language: words.language.code)
+    return .refusal(refusal, title: words(.refused), words(text), language: words.language)
   }
 
   // MARK: The frame of a page
@@ -92,12 +94,35 @@ struct WindowSite: LocalSite {
     }
     let header: Markup = """
       <a class="skip" href="#main">\(words(.toContent))</a>
-      <header class="top"><nav aria-label="\(words(.language))"><ul>
+      <header class="top"><nav class="languages" aria-label="\(words(.language))"><ul>
       \(links)</ul></nav></header>
       """
     let page = Page(
-      title: title, style: .besideAlone, header: header, content: content, language: words.language.code)
+      title: title, style: .besideAlone, header: header, content: content, language: words.language.code,
+      direction: words.language.direction)
     return .page(page, status: status)
+  }
+
+  /// The form of a part that a person can open and close.
+  enum PartState {
+    case open, closed
+  }
+
+  /// A part in English. Its title is in the language of the page.
+  static func inEnglish(
+    _ content: Markup, named title: WindowText, _ words: WindowWords, state: PartState = .closed
+  ) -> Markup {
+    let open: Markup = state == .open ? " open" : ""
+    let own: Markup = words.language.direction == .leftToRight ? "" : " dir=\"rtl\""
+    return """
+      <details\(english(words))\(open)><summary lang="\(words.language.code)"\(own)>\(words(title))</summary>
+      \(content)</details>
+      """
+  }
+
+  /// The attributes of a part in English.
+  private static func english(_ words: WindowWords) -> Markup {
+    words.language.direction == .leftToRight ? " lang=\"en\"" : " lang=\"en\" dir=\"ltr\""
   }
 
   static func toHome(_ words: WindowWords) -> Markup {
@@ -105,9 +130,11 @@ struct WindowSite: LocalSite {
   }
 }
 
-/// The language that a person chose in this window. nil: the browser's language is used.
+/// The language that a person chose in this window or on its command line. nil: the browser's language is used.
 private final class ChosenLanguage: Sendable {
-  private let state = Mutex<WindowLanguage?>(nil)
+  private let state: Mutex<WindowLanguage?>
+
+  init(_ language: WindowLanguage?) { state = Mutex(language) }
 
   var language: WindowLanguage? { state.withLock { $0 } }
   func choose(_ language: WindowLanguage) { state.withLock { $0 = language } }

@@ -3,7 +3,7 @@ import SatchelPlatform
 /// The sticks that are plugged in, and the sync of one of them.
 extension WindowSite {
   func stickPart(_ sticks: [PluggedStick], _ words: WindowWords) -> Markup {
-    let look: Markup = "<p><a class=\"button\" href=\"./\">\(words(.lookAgain))</a></p>"
+    let look: Markup = "<p><a class=\"button big\" href=\"./\">\(words(.lookAgain))</a></p>"
     if let run = work.current, run.code == nil {
       return """
         <h2>\(words(.sticksHeading))</h2>
@@ -11,10 +11,11 @@ extension WindowSite {
         <p><a class="button main big" href="work">\(words(.showWork))</a></p>
         """
     }
+    let last = lastFailure(words)
     if sticks.isEmpty {
       return """
         <h2>\(words(.sticksHeading))</h2>
-        <p class="card warn">\(words(.noStick))</p>
+        \(last)<p class="card warn">\(words(.noStick))</p>
         \(look)
         """
     }
@@ -30,8 +31,14 @@ extension WindowSite {
     }
     return """
       <h2>\(words(.sticksHeading))</h2>
-      \(forms)\(look)
+      \(last)\(forms)\(look)
       """
+  }
+
+  /// A link to the result of the last sync, if that sync was not complete.
+  private func lastFailure(_ words: WindowWords) -> Markup {
+    guard let run = work.current, let code = run.code, code != .done else { return "" }
+    return "<p class=\"card bad\"><a href=\"work\">\(words(.notDone, ["name": run.task.stick]))</a></p>\n"
   }
 
   /// The label of a stick. If several sticks have this label, the path.

@@ -17,11 +17,12 @@ extension CommandLineFixture {
   }
 
   /// Runs `body` with a browser that the window of a device has admitted.
-  func inWindow(of device: String = "tablet", _ body: (Browser) throws -> Void) throws {
+  /// - Parameter options: more words of the command line.
+  func inWindow(of device: String = "tablet", options: [String] = [], _ body: (Browser) throws -> Void) throws {
     let (folder, platform) = (path(device), platform)
     try browse(body) { console, end in
       runDeviceTool(
-        ["-C", folder, "window", "--json"], platform: platform, console: console, endRequest: end,
+        ["-C", folder, "window", "--json"] + options, platform: platform, console: console, endRequest: end,
         webServer: LoopbackServer())
     }
   }

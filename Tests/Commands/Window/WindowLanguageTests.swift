@@ -14,6 +14,14 @@ struct WindowLanguageTests {
     }
   }
 
+  /// Whether a text has all forms of its language, each with the places of the English text.
+  private func isComplete(_ forms: [Set<String>], like english: [Set<String>], _ language: WindowLanguage) -> Bool {
+    if english.count == 1 || language.forms == 2 { return forms == english }
+    // The forms for one and for two things may have their number as a word.
+    return forms.count == language.forms && forms.prefix(2).allSatisfy { $0.union(["n"]) == english[0] }
+      && forms.dropFirst(2).allSatisfy { $0 == english[0] }
+  }
+
   @Test(
     "each language has every text, with the places and the forms of the English text",
     arguments: WindowLanguage.allCases)
@@ -21,7 +29,7 @@ struct WindowLanguageTests {
     for text in WindowText.allCases {
       let english = try #require(WindowLanguage.english.texts[text], "\(text)")
       let other = try #require(language.texts[text], "\(text)")
-      #expect(!other.isEmpty && places(other) == places(english), "\(text): \(other)")
+      #expect(!other.isEmpty && isComplete(places(other), like: places(english), language), "\(text): \(other)")
       #expect(other.count { $0 == "{" } == other.count { $0 == "}" }, "\(other)")
       // A text of several lines in the table must not have lost the space between two of them.
       #expect(!other.contains("  ") && !other.contains("\n"), "\(other)")
@@ -61,6 +69,17 @@ struct WindowLanguageTests {
     #expect(WindowWords(.german).count(.daysAgo, 1) == "vor 1 Tag")
   }
 
+  @Test(
+    "Arabic has a form for one, for two, for few and for many things",
+    arguments: [
+      (0, "قبل 0 يوم"), (1, "قبل يوم واحد"), (2, "قبل يومين"), (3, "قبل 3 أيام"), (10, "قبل 10 أيام"),
+      (11, "قبل 11 يومًا"), (99, "قبل 99 يومًا"), (100, "قبل 100 يوم"), (102, "قبل 102 يوم"), (103, "قبل 103 أيام"),
+      (211, "قبل 211 يومًا"),
+    ] as [(Int64, String)])
+  func arabicForms(number: Int64, text: String) {
+    #expect(WindowWords(.arabic).count(.daysAgo, number) == text)
+  }
+
   @Test("values are put into their places as they are, whatever characters they have")
   func values() {
     let words = WindowWords(.english)
@@ -76,7 +95,10 @@ struct WindowLanguageTests {
       for language in WindowLanguage.allCases {
         let words = WindowWords(language)
         let page = browser.get("/", language: "\(language.code)-XX, ja;q=0.9").text
-        #expect(page.contains("<html lang=\"\(language.code)\">"), "\(page)")
+        let direction = language == .arabic ? " dir=\"rtl\"" : ""
+        #expect(page.contains("<html lang=\"\(language.code)\"\(direction)>"), "\(page)")
+        // The reports in English keep their direction.
+        #expect(page.contains(language == .arabic ? "<details lang=\"en\" dir=\"ltr\">" : "<details lang=\"en\">"))
         #expect(page.contains(words(.everything)) && page.contains("hreflang=\"fr\""), "\(page)")
         #expect(browser.get("/nowhere", language: language.code).text.contains(words(.noPage)))
       }
@@ -85,6 +107,18 @@ struct WindowLanguageTests {
       #expect(browser.get("/", language: "de").text.contains("Todo está en la oficina."))
       #expect(browser.get("/language?to=xx", language: "de").status == 303)
       #expect(browser.get("/", language: "de").text.contains("<html lang=\"es\">"))
+      let refused = browser.send("GET", outside: "/", cookie: nil, more: ["Accept-Language: ar"])
+      #expect(refused.status == 403 && refused.text.contains("<html lang=\"ar\" dir=\"rtl\">"), "\(refused)")
     }
+  }
+
+  @Test("the command line may name the language of the window")
+  func option() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    try camp.inWindow(options: ["--language", "ar"]) { browser throws in
+      #expect(browser.get("/", language: "de").text.contains("كل شيء موجود في المكتب."))
+    }
+    #expect(camp.device("tablet", "window", "--language", "xx").code == 2)
   }
 }

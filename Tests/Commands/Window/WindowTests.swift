@@ -86,6 +86,8 @@ struct WindowTests {
         let rules = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
         #expect(page.header("Content-Security-Policy") == rules, "\(page.headers)")
         #expect(page.header("X-Frame-Options") == "DENY" && page.header("Cache-Control") == "no-store")
+        // Buttons and links are large enough for a finger.
+        #expect(!page.text.contains("class=\"button\""), "\(page.text)")
         for part in ["<script", "<style", " style=", " onclick", "&lt;p", "Markup(", "=\"/\"", "=\"http"] {
           #expect(!page.text.contains(part), "\(path): \(part) in \(page.text)")
         }
@@ -246,6 +248,18 @@ struct WindowTests {
       #expect(!decided.contains(Self.everything) && !decided.contains("Changes that met others"), "\(decided)")
       try camp.carry("tablet", rounds: 2)
       #expect(browser.get("/").text.contains(Self.everything))
+    }
+  }
+
+  @Test("an empty value of a conflict is in the language of the page")
+  func emptyValue() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = NULL WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'loud' WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    try camp.inWindow { browser throws in
+      let page = browser.get("/", language: "fr").text
+      #expect(page.contains(">(vide)<") && !page.contains(">NULL<"), "\(page)")
     }
   }
 

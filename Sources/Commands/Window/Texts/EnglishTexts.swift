@@ -75,6 +75,7 @@ extension WindowLanguage {
     """,
     .workOnStick: "Your work is on the stick. Carry it to the office.",
     .workWasOnStick: "Your work was on the stick already. Carry it to the office.",
+    .partOnStick: "A part of your work is on the stick. The office needs all parts.",
     .nothingToCarry: "There is nothing new to carry to the office.",
     .workNotOnStick: "Your work could not be put on the stick. It is safe on this device.",
     .nextStick: """
@@ -88,6 +89,13 @@ extension WindowLanguage {
     .whyNoSpace: """
     The disk of this device is full. Delete files that you do not need. Delete nothing in the folder of Satchel.
     """,
+    .whyReadOnly: """
+    The stick, or the disk of this device, cannot be written. Move the switch of the stick, or use another stick.
+    """,
+    .whyPassword: "The password of the keys is missing or wrong. Synchronise again, and type it in the terminal.",
+    .whyNewer: "The office uses a newer Satchel. It must be updated on this device first. Inform the office.",
+    .whyFingerprint: "This device does not know the office yet. Ask the office for the command to type.",
+    .askOffice: "Show these lines to the office.",
     .fullReport: "Full report for the office, in English",
 
     // MARK: Work that is not at the office
@@ -166,6 +174,7 @@ extension WindowLanguage {
     .columnBefore: "Before",
     .columnOffice: "At the office",
     .columnDevice: "On this device",
+    .noValue: "(empty)",
     .bothChanged: "Both sides changed the same value.",
     .deletedHere: "You deleted it, and another person changed it.",
     .deletedThere: "You changed it, and another person deleted it.",

@@ -78,6 +78,7 @@ extension WindowLanguage {
     """,
     .workOnStick: "Votre travail est sur la clé. Portez-la au bureau.",
     .workWasOnStick: "Votre travail était déjà sur la clé. Portez-la au bureau.",
+    .partOnStick: "Une partie de votre travail est sur la clé. Le bureau a besoin de toutes les parties.",
     .nothingToCarry: "Il n’y a rien de nouveau à porter au bureau.",
     .workNotOnStick: "Votre travail n’a pas pu être mis sur la clé. Il est en sécurité sur cet appareil.",
     .nextStick: """
@@ -97,6 +98,18 @@ extension WindowLanguage {
     .whyNoSpace: """
     Le disque de cet appareil est plein. Effacez des fichiers inutiles. N’effacez rien dans le dossier de Satchel.
     """,
+    .whyReadOnly: """
+    On ne peut pas écrire sur la clé ou sur le disque de cet appareil. Déplacez le verrou de la clé, ou prenez une \
+    autre clé.
+    """,
+    .whyPassword: """
+    Le mot de passe des clés de signature manque ou est faux. Synchronisez à nouveau et tapez-le dans le terminal.
+    """,
+    .whyNewer: """
+    Le bureau utilise un Satchel plus récent. Il faut d’abord le mettre à jour sur cet appareil. Informez le bureau.
+    """,
+    .whyFingerprint: "Cet appareil ne connaît pas encore le bureau. Demandez au bureau la commande à taper.",
+    .askOffice: "Montrez ces lignes au bureau.",
     .fullReport: "Rapport complet pour le bureau, en anglais",
 
     // MARK: Work that is not at the office
@@ -177,6 +190,7 @@ extension WindowLanguage {
     .columnBefore: "Avant",
     .columnOffice: "Au bureau",
     .columnDevice: "Sur cet appareil",
+    .noValue: "(vide)",
     .bothChanged: "Les deux côtés ont changé la même valeur.",
     .deletedHere: "Vous l’avez effacé, et une autre personne l’a changé.",
     .deletedThere: "Vous l’avez changé, et une autre personne l’a effacé.",

@@ -81,6 +81,7 @@ extension WindowLanguage {
     """,
     .workOnStick: "Ihre Arbeit ist auf dem Stick. Bringen Sie ihn ins Büro.",
     .workWasOnStick: "Ihre Arbeit war schon auf dem Stick. Bringen Sie ihn ins Büro.",
+    .partOnStick: "Ein Teil Ihrer Arbeit ist auf dem Stick. Das Büro braucht alle Teile.",
     .nothingToCarry: "Es gibt nichts Neues ins Büro zu bringen.",
     .workNotOnStick: "Ihre Arbeit konnte nicht auf den Stick. Sie ist auf diesem Gerät sicher.",
     .nextStick: """
@@ -101,6 +102,19 @@ extension WindowLanguage {
     Der Speicher dieses Geräts ist voll. Löschen Sie Dateien, die Sie nicht brauchen. Löschen Sie nichts im Ordner \
     von Satchel.
     """,
+    .whyReadOnly: """
+    Auf den Stick oder den Speicher dieses Geräts kann nicht geschrieben werden. Schieben Sie den Schalter des \
+    Sticks um, oder nehmen Sie einen anderen Stick.
+    """,
+    .whyPassword: """
+    Das Passwort der Schlüssel fehlt oder ist falsch. Gleichen Sie noch einmal ab, und tippen Sie es in das \
+    Terminal.
+    """,
+    .whyNewer: """
+    Das Büro hat ein neueres Satchel. Es muss erst auf diesem Gerät erneuert werden. Sagen Sie es dem Büro.
+    """,
+    .whyFingerprint: "Dieses Gerät kennt das Büro noch nicht. Fragen Sie das Büro nach dem Befehl zum Tippen.",
+    .askOffice: "Zeigen Sie diese Zeilen dem Büro.",
     .fullReport: "Ganzer Bericht für das Büro, auf Englisch",
 
     // MARK: Work that is not at the office
@@ -181,6 +195,7 @@ extension WindowLanguage {
     .columnBefore: "Vorher",
     .columnOffice: "Im Büro",
     .columnDevice: "Auf diesem Gerät",
+    .noValue: "(leer)",
     .bothChanged: "Beide Seiten haben denselben Wert geändert.",
     .deletedHere: "Sie haben es gelöscht, und eine andere Person hat es geändert.",
     .deletedThere: "Sie haben es geändert, und eine andere Person hat es gelöscht.",

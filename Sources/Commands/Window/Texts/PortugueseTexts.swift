@@ -80,6 +80,7 @@ extension WindowLanguage {
     """,
     .workOnStick: "O seu trabalho está na memória. Leve-a ao escritório.",
     .workWasOnStick: "O seu trabalho já estava na memória. Leve-a ao escritório.",
+    .partOnStick: "Uma parte do seu trabalho está na memória. O escritório precisa de todas as partes.",
     .nothingToCarry: "Não há nada de novo para levar ao escritório.",
     .workNotOnStick: "Não foi possível pôr o seu trabalho na memória. Está seguro neste dispositivo.",
     .nextStick: """
@@ -96,6 +97,15 @@ extension WindowLanguage {
     O disco deste dispositivo está cheio. Apague ficheiros de que não precisa. Não apague nada na pasta do \
     Satchel.
     """,
+    .whyReadOnly: """
+    Não se pode escrever na memória ou no disco deste dispositivo. Mova a patilha da memória, ou use outra memória.
+    """,
+    .whyPassword: "A palavra-passe das chaves falta ou está errada. Sincronize de novo e escreva-a no terminal.",
+    .whyNewer: """
+    O escritório usa um Satchel mais novo. Primeiro é preciso atualizá-lo neste dispositivo. Informe o escritório.
+    """,
+    .whyFingerprint: "Este dispositivo ainda não conhece o escritório. Peça ao escritório o comando que deve escrever.",
+    .askOffice: "Mostre estas linhas ao escritório.",
     .fullReport: "Relatório completo para o escritório, em inglês",
 
     // MARK: Work that is not at the office
@@ -174,6 +184,7 @@ extension WindowLanguage {
     .columnBefore: "Antes",
     .columnOffice: "No escritório",
     .columnDevice: "Neste dispositivo",
+    .noValue: "(vazio)",
     .bothChanged: "Os dois lados alteraram o mesmo valor.",
     .deletedHere: "Você apagou-o, e outra pessoa alterou-o.",
     .deletedThere: "Você alterou-o, e outra pessoa apagou-o.",

@@ -77,6 +77,7 @@ extension WindowLanguage {
     """,
     .workOnStick: "Su trabajo está en la memoria. Llévela a la oficina.",
     .workWasOnStick: "Su trabajo ya estaba en la memoria. Llévela a la oficina.",
+    .partOnStick: "Una parte de su trabajo está en la memoria. La oficina necesita todas las partes.",
     .nothingToCarry: "No hay nada nuevo que llevar a la oficina.",
     .workNotOnStick: "No se pudo poner su trabajo en la memoria. Está seguro en este dispositivo.",
     .nextStick: """
@@ -93,6 +94,18 @@ extension WindowLanguage {
     El disco de este dispositivo está lleno. Borre archivos que no necesite. No borre nada en la carpeta de \
     Satchel.
     """,
+    .whyReadOnly: """
+    No se puede escribir en la memoria o en el disco de este dispositivo. Mueva el seguro de la memoria, o use otra \
+    memoria.
+    """,
+    .whyPassword: """
+    Falta la contraseña de las claves, o no es correcta. Sincronice otra vez y escríbala en la terminal.
+    """,
+    .whyNewer: """
+    La oficina usa un Satchel más nuevo. Primero hay que actualizarlo en este dispositivo. Avise a la oficina.
+    """,
+    .whyFingerprint: "Este dispositivo todavía no conoce la oficina. Pida a la oficina la orden que debe escribir.",
+    .askOffice: "Muestre estas líneas a la oficina.",
     .fullReport: "Informe completo para la oficina, en inglés",
 
     // MARK: Work that is not at the office
@@ -170,6 +183,7 @@ extension WindowLanguage {
     .columnBefore: "Antes",
     .columnOffice: "En la oficina",
     .columnDevice: "En este dispositivo",
+    .noValue: "(vacío)",
     .bothChanged: "Los dos lados cambiaron el mismo valor.",
     .deletedHere: "Usted lo borró, y otra persona lo cambió.",
     .deletedThere: "Usted lo cambió, y otra persona lo borró.",

@@ -1,9 +1,11 @@
-/// A language of the window. To add one, write a table of all texts beside the others, and name it here.
+/// A language of the window, of `status` and of `sync`. To add one, write a table of all texts beside the others, and
+/// name it here.
 enum WindowLanguage: String, CaseIterable, Sendable {
   case english = "en"
   case french = "fr"
   case spanish = "es"
   case portuguese = "pt"
+  case arabic = "ar"
   case german = "de"
 
   /// The code of the language, for the page.
@@ -16,6 +18,7 @@ enum WindowLanguage: String, CaseIterable, Sendable {
     case .french: "Français"
     case .spanish: "Español"
     case .portuguese: "Português"
+    case .arabic: "العربية"
     case .german: "Deutsch"
     }
   }
@@ -26,15 +29,33 @@ enum WindowLanguage: String, CaseIterable, Sendable {
     case .french: Self.frenchTexts
     case .spanish: Self.spanishTexts
     case .portuguese: Self.portugueseTexts
+    case .arabic: Self.arabicTexts
     case .german: Self.germanTexts
     }
   }
 
-  /// Whether the language uses the form for one thing with this number.
-  func isOne(_ number: Int64) -> Bool {
+  var direction: Page.Direction { self == .arabic ? .rightToLeft : .leftToRight }
+
+  /// The number of forms that a text with a number has.
+  var forms: Int { self == .arabic ? 5 : 2 }
+
+  /// The index of the form that the language uses for a number, by the plural rules of Unicode CLDR.
+  ///
+  /// Most languages have a form for one thing, and a form for several. Arabic has forms for one, for two, for 3 to 10,
+  /// for 11 to 99, and for other numbers. From 3 on, the last two digits of the number decide.
+  /// - Parameter number: at least 0.
+  func form(for number: Int64) -> Int {
     switch self {
-    case .english, .spanish, .german: number == 1
-    case .french, .portuguese: number == 0 || number == 1
+    case .english, .spanish, .german: return number == 1 ? 0 : 1
+    case .french, .portuguese: return number <= 1 ? 0 : 1
+    case .arabic:
+      switch (number, number % 100) {
+      case (1, _): return 0
+      case (2, _): return 1
+      case (_, 3...10): return 2
+      case (_, 11...99): return 3
+      default: return 4
+      }
     }
   }
 

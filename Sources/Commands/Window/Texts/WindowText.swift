@@ -1,7 +1,7 @@
 /// The texts of the window. Each language has a table with all of them: see `WindowLanguage`.
 ///
-/// A text may have places such as `{name}`. A text with a number has two forms, divided by `|`: for one thing, and for
-/// several.
+/// A text may have places such as `{name}`. A text with a number has several forms, divided by `|`: in most languages
+/// for one thing, and for several. See `WindowLanguage.form(for:)`.
 enum WindowText: String, CaseIterable, Sendable {
   // MARK: Every page
 
@@ -22,8 +22,9 @@ enum WindowText: String, CaseIterable, Sendable {
   // MARK: The result of a synchronisation
 
   case done, notDone, safe, notAll, rowsCame, rowsWent, filesCame, nothingCame, bundlesWait, changesMet,
-    filesRefused, workOnStick, workWasOnStick, nothingToCarry, workNotOnStick, nextStick, whyFull, whyBadStick,
-    whyNotMounted, whyBusy, whyNoSpace, fullReport
+    filesRefused, workOnStick, workWasOnStick, partOnStick, nothingToCarry, workNotOnStick, nextStick, whyFull,
+    whyBadStick, whyNotMounted, whyBusy, whyNoSpace, whyReadOnly, whyPassword, whyNewer, whyFingerprint, askOffice,
+    fullReport
 
   // MARK: Work that is not at the office
 
@@ -38,7 +39,7 @@ enum WindowText: String, CaseIterable, Sendable {
   // MARK: Changes that met other changes
 
   case conflictsHeading, conflictsWords, heldChanges, more, columnField, columnBefore, columnOffice, columnDevice,
-    bothChanged, deletedHere, deletedThere, bothMade, valueTaken, rowMissing, notAllowed, notYours, notSeen,
+    noValue, bothChanged, deletedHere, deletedThere, bothMade, valueTaken, rowMissing, notAllowed, notYours, notSeen,
     notRecorded, unitBroken
 
   // MARK: Problems and their ways out

@@ -14,8 +14,9 @@ struct WindowWords: Sendable {
   /// A text with a number, in the form for this number.
   func count(_ text: WindowText, _ number: Int64) -> String {
     let forms = form(of: text).split(separator: "|").map(String.init)
-    let chosen = language.isOne(number) ? forms.first : forms.last
-    return Self.fill(chosen ?? "", [("n", String(number))])
+    // A test checks that each of these texts has all forms of its language.
+    let place = min(language.form(for: number), forms.count - 1)
+    return Self.fill(place < 0 ? "" : forms[place], [("n", String(number))])
   }
 
   /// A moment with its age, such as `2026-01-31 10:05 (3 hours ago)`.
