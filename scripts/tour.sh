@@ -16,4 +16,5 @@ sed -n '/<!-- tour -->/,/<!-- \/tour -->/p' "$document" |
 mkdir "$folder/empty"
 cp "$top"/examples/*.json "$folder/empty"
 cd "$folder/empty"
-PATH="$tools:$PATH" bash -euo pipefail "$folder/tour"
+# The tours read answers in English, whatever the language of the machine.
+PATH="$tools:$PATH" LC_ALL=C.UTF-8 bash -euo pipefail "$folder/tour"

@@ -8,12 +8,28 @@ extension DeviceTool {
     Command(
       ["status"], summary: "show what is not delivered yet, and what to do next",
       discussion:
-        "Shows what the hub has not acknowledged, when its last bundle came, and what waits for a decision here.",
-      examples: [Example("satchel status", "Shows what is not delivered yet.")]
+        """
+        Shows what the hub has not acknowledged, when its last bundle came, and what waits for a decision here.
+
+        In another language than English, it says what the device's window says: see window. The language is that of \
+        the environment (LC_ALL, LC_MESSAGES, LANG), unless --language names one. JSON is the same in all languages.
+        """,
+      options: [WindowLanguage.option],
+      examples: [
+        Example("satchel status", "Shows what is not delivered yet."),
+        Example("satchel status --language fr", "In French."),
+      ]
     ) { command, context in
-      let status = try open(command, context).status()
-      let now = context.platform.clock.milliseconds()
-      return Answer(text(status, now), members(status, now))
+      let clock = context.platform.clock
+      let speech = try StatusSpeech(command, context)
+      do {
+        let status = try open(command, context).status()
+        let now = clock.milliseconds()
+        return Answer(speech?.text(status, by: clock) ?? text(status, now), members(status, now))
+      } catch {
+        if let speech, !command.json { context.console.warn(speech.failure) }
+        throw error
+      }
     }
   }
 

@@ -28,7 +28,7 @@ extension DeviceTool {
             try workspace.putVolumes(of: file, on: medium, parity: command.parityShare())
           },
           made: { made(workspace, before: $0) })
-      })
+      }, speech: { try SyncSpeech($0, $1) })
   }
 
   /// Imports the bundles on a stick.

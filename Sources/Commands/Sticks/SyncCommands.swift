@@ -10,6 +10,10 @@ struct SyncCommands: Sendable {
   /// Throws if there is no workspace, before the command waits for a stick.
   let check: @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> Void
   let sync: Sync
+  /// The language of the person for the last lines. The result is nil for English.
+  typealias Speech = @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> SyncSpeech?
+  /// nil: this tool answers in English only.
+  var speech: Speech?
 
   /// `sync`, and then the hooks of its events.
   var syncWithHooks: Sync {
@@ -19,6 +23,18 @@ struct SyncCommands: Sendable {
       answer.members.insert(JSONValue.Member(name: "stick", value: .string(stick)), at: 0)
       // A hook follows the links of its own machine, not the rules for sticks.
       return Hooks.run(after: answer, isSync: true, command, context)
+    }
+  }
+
+  /// `sync` with its hooks, and its last lines in the language of the person.
+  private var spoken: Sync {
+    let (sync, speech) = (syncWithHooks, speech)
+    return { stick, command, context in
+      // A wrong option must fail before anything is done.
+      let person = try speech?(command, context)
+      var answer = try sync(stick, command, context)
+      if let person { answer.closing = person.lines(after: answer, stick: stick, context.platform.files) }
+      return answer
     }
   }
 
@@ -38,9 +54,10 @@ struct SyncCommands: Sendable {
     Encrypting.option, BundleSize.option, Volumes.parityOnSticks, Medium.plainFolder, Medium.trustSize,
   ]
 
+  private var options: [OptionSpec] { Self.options + (speech == nil ? [] : [WindowLanguage.option]) }
+
   private var once: Command {
-    let sync = syncWithHooks
-    return Command(
+    Command(
       ["sync"], summary: "exchange bundles with a stick in both directions",
       discussion: """
         Imports every bundle on the stick that is for this workspace, in the right order. These are the bundles in \
@@ -70,19 +87,27 @@ struct SyncCommands: Sendable {
         sender, the others like them are left alone. A damaged file, or a file of a revoked device, is refused once. \
         Later it is only named, as "Refused earlier", and does not make the sync fail.
         """,
-      arguments: [ArgumentSpec("DIR", .optional, help: "where the stick is")], options: Self.options,
+      arguments: [ArgumentSpec("DIR", .optional, help: "where the stick is")], options: options,
       examples: [
         Example("\(tool) sync /media/stick", "Exchanges bundles with the stick."),
         Example("\(tool) sync", "With the only stick that is plugged in."),
       ], changesData: true
-    ) { command, context in
+    ) { command, context in try syncOnce(command, context) }
+  }
+
+  private func syncOnce(_ command: ParsedCommand, _ context: CommandContext) throws -> Answer {
+    let (sync, person) = (spoken, try speech?(command, context))
+    do {
       let stick = try command.optionalArgument("DIR").map { command.path($0) } ?? pluggedIn(command, context)
       return try sync(stick, command, context.confined(below: stick))
+    } catch {
+      if let person { context.console.warn(person.lines(after: Failure(error))) }
+      throw error
     }
   }
 
   private var watch: Command {
-    let (check, sync) = (check, syncWithHooks)
+    let (check, sync, speech) = (check, spoken, speech)
     return Command(
       ["watch"], summary: "sync with every stick that is plugged in, until it is ended",
       discussion: """
@@ -98,13 +123,14 @@ struct SyncCommands: Sendable {
       options: [
         OptionSpec("every", kind: .value("SECONDS"), help: "time between two checks (2)"),
         OptionSpec("once", help: "sync with the sticks that are there now, and end"),
-      ] + Self.options,
+      ] + options,
       examples: [
         Example("\(tool) watch /media/ann", "Until Ctrl-C."),
         Example("\(tool) watch --once /media/ann", "With every stick that is in now."),
       ], changesData: true
     ) { command, context in
       try check(command, context)
+      _ = try speech?(command, context)
       var watch = try Watch(command, context, sync: sync)
       return try command.flag("once") ? watch.once() : watch.run()
     }
