@@ -30,6 +30,7 @@ enum StyleSheet {
       max-width: 78rem; padding: 0 var(--s3) var(--s5); }
     h1 { font-size: var(--huge); line-height: 1.2; margin: var(--s4) 0 var(--s3); }
     h2 { font-size: var(--big); margin: var(--s5) 0 var(--s2); }
+    h1, h2, p, li, dd { overflow-wrap: anywhere; }
     p, ul, ol { margin: var(--s2) 0; } a { color: var(--link); } small, .quiet { color: var(--quiet);
       font-size: var(--small); }
     code { background: var(--raised); padding: 0 var(--s1); border-radius: var(--s1); overflow-wrap: anywhere; }

@@ -37,6 +37,19 @@ struct WindowLanguageTests {
     #expect(language.texts.count == WindowText.allCases.count)
   }
 
+  @Test("no text is wider than a page of 360 px: no word is long, and names in it are broken")
+  func widths() {
+    // The title of a page has about 16 px for a letter, and 328 px for a line.
+    let most = 20
+    for language in WindowLanguage.allCases {
+      for (text, words) in language.texts {
+        let long = words.split { " |{}".contains($0) }.filter { $0.count > most }
+        #expect(long.isEmpty, "\(language), \(text): \(long)")
+      }
+    }
+    #expect(StyleSheet.text.text.contains("h1, h2, p, li, dd { overflow-wrap: anywhere; }"))
+  }
+
   @Test("texts of several words are translated")
   func translated() {
     for language in WindowLanguage.allCases where language != .english {
