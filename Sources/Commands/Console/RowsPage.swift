@@ -7,6 +7,8 @@ extension ConsoleSite {
   /// The most rows that a search shows.
   private static let mostRows: Int64 = 40
   private static let mostText = 200
+  /// The most rows of a search for which the console evaluates whether a user sees them.
+  private static let mostEvaluated: Int64 = 2000
 
   /// The address of a row's page.
   static func address(of key: RowKey, in table: Name) -> String {
@@ -19,6 +21,7 @@ extension ConsoleSite {
     let tables = try hub.tables()
     let text = request.filled("text").map { String($0.unicodeScalars.prefix(Self.mostText)) }
     let table = request.filled("table")
+    let user = request.filled("as")
     let options = tables.map { entry -> Markup in
       let selected: Markup = entry.table.text == table ? " selected" : ""
       return
@@ -28,9 +31,16 @@ extension ConsoleSite {
       <form class="filter" method="get" action="rows" role="search">
       <label>Text in a row <input type="search" name="text" maxlength="200" value="\(text ?? "")"></label>
       <label>Table <select id="table" name="table"><option value="">all tables</option>\(options)</select></label>
+      <label>As this user sees them <input name="as" maxlength="200" value="\(user ?? "")"></label>
       <button class="main">Find</button>
       </form>
       """
+    let name = table.map { Name($0) }
+    if let user {
+      let seen = try hub.rows(
+        seenBy: user, with: text, in: name, limit: Int(Self.mostRows), evaluating: Self.mostEvaluated)
+      return Self.frame("Rows as \(Words.short(user)) sees them", "\(form)\(Self.list(seen, user))", at: .rows)
+    }
     if text == nil, table == nil {
       return Self.frame(
         "Rows",
@@ -40,12 +50,23 @@ extension ConsoleSite {
         """,
         at: .rows)
     }
-    let found = try hub.rows(with: text, in: table.map { Name($0) }, limit: Self.mostRows)
-    return Self.frame("Rows", "\(form)\(Self.list(found))", at: .rows)
+    let found = try hub.rows(with: text, in: name, limit: Self.mostRows)
+    if found.isEmpty { return Self.frame("Rows", "\(form)<p>No row has this text.</p>", at: .rows) }
+    let count = Words.count(found.count, "row")
+    let caption = found.count >= Self.mostRows ? "The first \(count): write more of the text to see others" : count
+    return Self.frame("Rows", "\(form)\(Self.list(found, caption: caption))", at: .rows)
   }
 
-  private static func list(_ found: [FoundRow]) -> Markup {
-    if found.isEmpty { return "<p>No row has this text.</p>" }
+  /// The rows that a user sees, and whether there may be more.
+  private static func list(_ seen: FoundRows, _ user: String) -> Markup {
+    let more: Markup =
+      seen.isPart ? "<p>There may be more. Choose a table, or write more of a text, to see others.</p>\n" : ""
+    let why: Markup = "<p><a href=\"scopes?user=\(percentEncoded(user))\">How many rows \(user) sees, and why</a></p>\n"
+    if seen.rows.isEmpty { return "<p>\(user) sees none of the rows that were looked at.</p>\n\(more)\(why)" }
+    return "\(list(seen.rows, caption: "\(Words.count(seen.rows.count, "row")) that \(user) sees"))\n\(more)\(why)"
+  }
+
+  private static func list(_ found: [FoundRow], caption: String) -> Markup {
     let rows = found.map { row -> Markup in
       let key = Words.short(Words.key(row.key))
       let match = row.match.map { "\(Words.short($0.name.text)): \(Words.short(Words.value($0.value)))" } ?? ""
@@ -57,10 +78,6 @@ extension ConsoleSite {
 
         """
     }
-    let isCut = found.count >= mostRows
-    let caption =
-      isCut
-      ? "The first \(found.count) rows: write more of the text to see others" : Words.count(found.count, "row")
     return """
       <table>
       <caption>\(caption)</caption>

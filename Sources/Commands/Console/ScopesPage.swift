@@ -49,8 +49,12 @@ extension ConsoleSite {
       """
     return Self.frame(
       "Who sees what",
-      choice + summary.markup(caption: "Rows in \(user)'s next full bundle") + why
+      choice + summary.markup(caption: "Rows in \(user)'s next full bundle") + Self.asUser(user) + why
         + (try explanation(request, user, hub)), at: .scopes)
+  }
+
+  private static func asUser(_ user: String) -> Markup {
+    "<p><a class=\"button\" href=\"rows?as=\(percentEncoded(user))\">See the rows as \(user) sees them</a></p>\n"
   }
 
   private func freshness(of users: [User], _ devices: [EnrolledDevice]) -> StatusSheet.Table {

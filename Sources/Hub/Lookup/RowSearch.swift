@@ -13,6 +13,13 @@ public struct FoundRow: Sendable {
   public let match: Field?
 }
 
+/// The rows of a search that a user sees.
+public struct FoundRows: Sendable {
+  public let rows: [FoundRow]
+  /// Whether the search ended at a limit, so that the user may see more rows.
+  public let isPart: Bool
+}
+
 /// A user's rights to one row.
 public struct RowViewer: Sendable {
   public let user: String
@@ -41,7 +48,32 @@ extension HubWorkspace {
   ///   - name: the table to search; nil for all tables.
   ///   - limit: the most rows of each table, and of the answer.
   public func rows(with text: String?, in name: Name?, limit: Int64) throws -> [FoundRow] {
-    let store = try store()
+    try Self.rows(with: text, in: name, limit: limit, store())
+  }
+
+  /// Like `rows(with:in:limit:)`, but only the rows that a user sees now.
+  /// - Parameters:
+  ///   - limit: the most rows of the answer.
+  ///   - most: the most rows whose visibility is evaluated.
+  public func rows(
+    seenBy name: String, with text: String?, in table: Name?, limit: Int, evaluating most: Int64
+  ) throws -> FoundRows {
+    try changing { store in
+      guard let user = try store.user(name) else { throw Self.noUser(name) }
+      let scope = ScopeStore(store, user: user)
+      let found = try Self.rows(with: text, in: table, limit: most, store)
+      var seen: [FoundRow] = []
+      for row in found where seen.count < limit {
+        guard let place = store.place(of: row.table), let known = try scope.find(row.key, in: place) else { continue }
+        if known.maySee { seen.append(row) }
+      }
+      return FoundRows(rows: seen, isPart: seen.count == limit || found.count >= most)
+    }
+  }
+
+  private static func rows(
+    with text: String?, in name: Name?, limit: Int64, _ store: HubStore
+  ) throws -> [FoundRow] {
     if let name, store.place(of: name) == nil { throw Self.noTable(name.text, store) }
     var found: [FoundRow] = []
     for table in store.tables where (name == nil || table.name == name) && found.count < limit {

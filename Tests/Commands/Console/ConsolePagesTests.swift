@@ -239,6 +239,23 @@ struct ConsolePagesTests {
     }
   }
 
+  @Test("rows can be looked at as a user sees them, and no other row is shown then")
+  func asUser() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    try camp.inBrowser { browser throws in
+      let all = browser.get("/rows?table=sites").text
+      #expect(all.contains("sites [cave]"), "\(all)")
+      let seen = browser.get("/rows?table=sites&as=ann").text
+      #expect(seen.contains("2 rows that ann sees") && seen.contains("sites [lake]"), "\(seen)")
+      #expect(!seen.contains("[cave]") && seen.contains("<h1>Rows as ann sees them</h1>"), "\(seen)")
+      #expect(browser.get("/rows?text=cave&as=ann").text.contains("ann sees none of the rows"))
+      #expect(browser.get("/rows?text=cave&as=ben").text.contains("sites [cave]"))
+      #expect(browser.get("/rows?as=zoe").status == 409)
+      #expect(browser.get("/scopes?user=ann").text.contains("href=\"rows?as=ann\""))
+    }
+  }
+
   @Test("with many users, the page of a row says how many of them were looked at")
   func manyUsers() throws {
     let camp = try CommandLineFixture()
