@@ -84,9 +84,11 @@ extension WindowSite {
       "<li>\(problem.words(words))</li>\n"
     }
     let list: Markup = lines.isEmpty ? "" : "<h2>\(words(.problemsHeading))</h2>\n<ul>\n\(lines)</ul>\n"
+    let files = words.lines(status.current?.attachments.missing ?? []).map { "<li>\($0)</li>\n" as Markup }
+    let attached: Markup = files.isEmpty ? "" : "<h2>\(words(.filesHeading))</h2>\n<ul>\n\(files)</ul>\n"
     let names = (status.current?.localTables ?? []).map(\.name.text).joined(separator: ", ")
     let here: Markup = names.isEmpty ? "" : "<p class=\"quiet\">\(words(.onlyHere, ["names": names]))</p>\n"
     let facts: Markup = "<pre class=\"notice\">\(DeviceTool.text(status, now))</pre>"
-    return "\(list)\(here)\(Self.inEnglish(facts, named: .allFacts, words))"
+    return "\(list)\(attached)\(here)\(Self.inEnglish(facts, named: .allFacts, words))"
   }
 }

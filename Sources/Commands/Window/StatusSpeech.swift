@@ -28,6 +28,7 @@ struct StatusSpeech: Sendable {
       text += list(.contactHeading, contact) + conflicts(current)
     }
     text += list(.problemsHeading, problems)
+    text += list(.filesHeading, words.lines(status.current?.attachments.missing ?? []))
     let names = (status.current?.localTables ?? []).map(\.name.text).joined(separator: ", ")
     if !names.isEmpty { text += "\n\(words(.onlyHere, ["names": names]))\n" }
     return text + "\n\(words(.allFacts)): satchel status --language en\n"

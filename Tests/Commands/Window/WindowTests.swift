@@ -315,6 +315,18 @@ struct WindowFileTests: PhotoStory {
   init() throws { camp = try Self.openCamp() }
 
   @Test(
+    "a file that cannot be carried is named, with what to do",
+    arguments: [(5000, "oak.jpg: it is too large to be carried."), (0, "oak.jpg: it is not on this device.")])
+  func names(bytes: Int, words: String) throws {
+    if bytes > 0 { try photo("oak.jpg", in: "tablet", String(repeating: "x", count: bytes)) }
+    try review("r1", "lake", "oak.jpg", in: "tablet/data.sqlite")
+    try camp.inWindow { browser throws in
+      let page = browser.get("/").text
+      #expect(page.contains("Files and photos that need you") && page.contains(words), "\(page)")
+    }
+  }
+
+  @Test(
     "a file that cannot be carried, or has not been carried, counts as missing", arguments: [5000, 3000, 0])
   func files(bytes: Int) throws {
     if bytes > 0 { try photo("oak.jpg", in: "tablet", String(repeating: "x", count: bytes)) }

@@ -251,6 +251,11 @@ extension WindowLanguage {
     brings it.|{n} files or photos are missing on this device. If you have them, put them back. If they are from \
     others, a later stick brings them.
     """,
+    .filesHeading: "Files and photos that need you",
+    .fileMissing: "{name}: it is not on this device. If you have it, put it back.",
+    .fileBlocked: "{name}: a folder or a link is in its place. Remove that.",
+    .filePath: "{name}: its name cannot be carried. Give it another name.",
+    .fileLarge: "{name}: it is too large to be carried. Make it smaller.",
     .diskFull: """
     The disk of this device is nearly full. Delete files that you do not need. Delete nothing in the folder of \
     Satchel.

@@ -272,6 +272,11 @@ extension WindowLanguage {
     l’apportera.|{n} fichiers ou photos manquent sur cet appareil. Si vous les avez, remettez-les. S’ils viennent \
     d’autres, une clé les apportera.
     """,
+    .filesHeading: "Fichiers et photos qui ont besoin de vous",
+    .fileMissing: "{name} : il n’est pas sur cet appareil. Si vous l’avez, remettez-le.",
+    .fileBlocked: "{name} : un dossier ou un lien est à sa place. Enlevez-le.",
+    .filePath: "{name} : son nom ne peut pas être porté. Donnez-lui un autre nom.",
+    .fileLarge: "{name} : il est trop grand pour être porté. Réduisez-le.",
     .diskFull: """
     Le disque de cet appareil est presque plein. Effacez des fichiers inutiles. N’effacez rien dans le dossier de \
     Satchel.

@@ -276,6 +276,11 @@ extension WindowLanguage {
     sie ein späterer Stick.|{n} Dateien oder Fotos fehlen auf diesem Gerät. Haben Sie sie, legen Sie sie zurück. \
     Sind sie von anderen, bringt sie ein späterer Stick.
     """,
+    .filesHeading: "Dateien und Fotos, die Sie brauchen",
+    .fileMissing: "{name}: fehlt auf diesem Gerät. Haben Sie die Datei, legen Sie sie zurück.",
+    .fileBlocked: "{name}: An ihrem Platz ist ein Ordner oder eine Verknüpfung. Entfernen Sie das.",
+    .filePath: "{name}: Mit diesem Namen kann die Datei nicht mit. Geben Sie ihr einen anderen Namen.",
+    .fileLarge: "{name}: zu groß zum Mitnehmen. Machen Sie die Datei kleiner.",
     .diskFull: """
     Der Speicher dieses Geräts ist fast voll. Löschen Sie Dateien, die Sie nicht brauchen. Löschen Sie nichts im \
     Ordner von Satchel.

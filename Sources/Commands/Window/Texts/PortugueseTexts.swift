@@ -265,6 +265,11 @@ extension WindowLanguage {
     traz.|Faltam {n} ficheiros ou fotos neste dispositivo. Se os tem, ponha-os de volta. Se são de outros, outra \
     memória os traz.
     """,
+    .filesHeading: "Ficheiros e fotografias que precisam de si",
+    .fileMissing: "{name}: não está neste dispositivo. Se o tem, volte a pô-lo.",
+    .fileBlocked: "{name}: há uma pasta ou uma ligação no seu lugar. Tire-a.",
+    .filePath: "{name}: o seu nome não se pode levar. Dê-lhe outro nome.",
+    .fileLarge: "{name}: é demasiado grande para levar. Torne-o mais pequeno.",
     .diskFull: """
     O disco deste dispositivo está quase cheio. Apague ficheiros de que não precisa. Não apague nada na pasta do \
     Satchel.

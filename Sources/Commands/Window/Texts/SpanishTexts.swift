@@ -265,6 +265,11 @@ extension WindowLanguage {
     trae.|Faltan {n} archivos o fotos en este dispositivo. Si los tiene, vuelva a ponerlos. Si son de otros, otra \
     memoria los trae.
     """,
+    .filesHeading: "Archivos y fotos que le necesitan",
+    .fileMissing: "{name}: no está en este dispositivo. Si lo tiene, vuelva a ponerlo.",
+    .fileBlocked: "{name}: hay una carpeta o un enlace en su lugar. Quítelo.",
+    .filePath: "{name}: su nombre no se puede llevar. Dele otro nombre.",
+    .fileLarge: "{name}: es demasiado grande para llevarlo. Hágalo más pequeño.",
     .diskFull: """
     El disco de este dispositivo está casi lleno. Borre archivos que no necesite. No borre nada en la carpeta de \
     Satchel.

@@ -46,7 +46,8 @@ enum WindowText: String, CaseIterable, Sendable {
 
   case problemsHeading, statusFailed, isFirst, replacedFile, lostFile, damagedFile, onTablet, notCaptured,
     badTrigger, otherHistory, appWrites, stagedBundles, stuckBundles, failedBundles, refusedFiles, incompleteBundles,
-    filesMissing, diskFull, longSilence, wrongClock, fewKeys, otherWarning, onlyHere, allFacts
+    filesMissing, filesHeading, fileMissing, fileBlocked, filePath, fileLarge, diskFull, longSilence, wrongClock,
+    fewKeys, otherWarning, onlyHere, allFacts
 
   // MARK: Requests that are refused
 

@@ -1,4 +1,5 @@
 import SatchelPlatform
+import SatchelWorkspace
 
 /// The texts of the window in one language.
 struct WindowWords: Sendable {
@@ -17,6 +18,22 @@ struct WindowWords: Sendable {
     // A test checks that each of these texts has all forms of its language.
     let place = min(language.form(for: number), forms.count - 1)
     return Self.fill(place < 0 ? "" : forms[place], [("n", String(number))])
+  }
+
+  /// The files that rows name and that need a person, each with what to do. Not all of very many files are named.
+  func lines(_ missing: [MissingAttachment]) -> [String] {
+    let most = 10
+    let lines = missing.prefix(most).map { file -> String in
+      let text: WindowText =
+        switch file.why {
+        case .missing: .fileMissing
+        case .path: .filePath
+        case .link: .fileBlocked
+        case .large: .fileLarge
+        }
+      return callAsFunction(text, ["name": Words.beginning(file.path, 200)])
+    }
+    return missing.count > most ? lines + [callAsFunction(.more, ["n": String(missing.count - most)])] : lines
   }
 
   /// A moment with its age, such as `2026-01-31 10:05 (3 hours ago)`.
