@@ -83,6 +83,8 @@ try() {
     [ -s "$root/usr/lib/systemd/user/$tool-watch@.service" ]
   done
   [ -s "$root/usr/lib/udev/rules.d/90-satchel.rules" ]
+  [ -x "$root/usr/bin/satchel-window" ]
+  [ -s "$root/usr/share/applications/satchel-window.desktop" ]
   dpkg --remove satchel-hub satchel
   left=$(find "$root" -path "$root/var/lib/dpkg" -prune -o \( -type f -o -type l \) -print)
   [ -z "$left" ] || { echo "Removing the packages leaves: $left" >&2; exit 1; }

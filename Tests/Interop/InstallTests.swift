@@ -50,6 +50,46 @@ struct InstallTests {
         "satchel-stick@%k.service"))
   }
 
+  @Test("the icon on the desktop opens the window of the device that the person's file names, and shows a failure")
+  func icon() throws {
+    let folder = try TemporaryFolder()
+    try install(into: folder)
+    let root = "\(folder.path)/opt/satchel"
+    let icon = try String(contentsOfFile: "\(root)/share/applications/satchel-window.desktop", encoding: .utf8)
+    #expect(icon.contains("\nExec=/opt/satchel/bin/satchel-window\n") && icon.contains("\nTerminal=true\n"), "\(icon)")
+    // A tool and a browser that only write down how they were called.
+    for name in ["bin", "home", "home/.config", "home/.config/satchel"] { _ = try folder.folder(name) }
+    try folder.write(
+      Array(
+        """
+        #!/bin/sh
+        echo "satchel $*" >>"$HOME/calls"
+        [ "$2" != none ] || { echo "There is no workspace" >&2; exit 1; }
+        printf 'Open this:\n\n  http://127.0.0.1:8123/?token=abc\n\n'
+
+        """.utf8), to: "bin/satchel")
+    try folder.write(Array("#!/bin/sh\necho \"open $*\" >>\"$HOME/calls\"\n".utf8), to: "bin/xdg-open")
+    for name in ["satchel", "xdg-open"] {
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder("bin/\(name)"))
+    }
+    func open() throws -> ToolResult {
+      try runProgram(
+        at: "/usr/bin/env",
+        ["-u", "XDG_CONFIG_HOME", "PATH=\(folder("bin")):/usr/bin:/bin", "HOME=\(folder("home"))"]
+          + ["/usr/bin/setsid", "--wait", "\(root)/bin/satchel-window"], in: folder.path)
+    }
+    #expect(try open().text.contains("Open this:"))
+    try folder.write(Array("/data/my tablet".utf8), to: "home/.config/satchel/window")
+    _ = try open()
+    let opened = "open http://127.0.0.1:8123/?token=abc\n"
+    #expect(
+      try folder.text("home/calls")
+        == "satchel -C \(folder("home"))/satchel window\n\(opened)satchel -C /data/my tablet window\n\(opened)")
+    try folder.write(Array("none\n".utf8), to: "home/.config/satchel/window")
+    let failed = try open().text
+    #expect(failed.contains("There is no workspace") && failed.contains("Show these lines to the office."), "\(failed)")
+  }
+
   @Test("sticks are mounted by a service with few rights, and only if they have one of the known file systems")
   func sticks() throws {
     let folder = try TemporaryFolder()
