@@ -81,7 +81,9 @@ extension DeviceTool {
     let total = report.changes.reduce(0) { $0 + $1.count }
     let left = AttachedWords.left(report.attachedLeft)
     let words = "bundle \(report.sequence), \(Words.count(total, "change")).\(left)"
-    return [.init(to: hub, file: report.file, words: words)]
+    let content = Syncing.Outgoing.Content(
+      changes: total, files: report.attached, filesLeft: report.attachedLeft)
+    return [.init(to: hub, file: report.file, words: words, content: content)]
   }
 
   /// A device without keys makes no bundle. But it carries the hub's own bundles back to a hub that lost them.

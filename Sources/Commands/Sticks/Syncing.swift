@@ -13,6 +13,23 @@ struct Syncing {
     var failure: Failure?
     /// Bundles that the other side must have before `file`.
     var before: [String] = []
+    /// The content of a device's newest export; nil: it is not known here.
+    var content: Content?
+
+    struct Content {
+      let changes: Int
+      let files: Int
+      /// The number of files that are left for a later export, because they did not fit.
+      let filesLeft: Int
+
+      fileprivate var members: [JSONValue.Member] {
+        [
+          .init(name: "changes", value: .integer(Int64(changes))),
+          .init(name: "files", value: .integer(Int64(files))),
+          .init(name: "files_left", value: .integer(Int64(filesLeft))),
+        ]
+      }
+    }
   }
 
   /// How a bundle went on the stick.
@@ -225,10 +242,11 @@ struct Syncing {
     var (isPut, volumes) = (placing.map { _ in true }, nil as PutVolumes?)
     if case .wasThere = placing { isPut = false }
     if case .volumes(let put) = placing { (isPut, volumes) = (!put.put.isEmpty, put) }
-    let members: [JSONValue.Member] = [
+    let placed: [JSONValue.Member] = [
       .init(name: "to", value: .string(outgoing.to)), .init(name: "file", value: .optional(outgoing.file)),
       .init(name: "put", value: isPut.map { .bool($0) } ?? .null),
     ]
+    let members = placed + (outgoing.content?.members ?? [])
     guard let volumes else { return .object(members) }
     return .object(
       members + [

@@ -21,6 +21,10 @@ struct SyncSummary {
   /// The number of earlier bundles that the office lost and needs again.
   private(set) var again: Int64 = 0
   private(set) var deliveries: [Delivery] = []
+  /// The number of changes in the bundles that are whole on the stick, and of files and photos.
+  private(set) var onStick: (changes: Int64, files: Int64) = (0, 0)
+  /// The number of files that did not fit on the stick.
+  private(set) var filesLeft: Int64 = 0
   /// The number of volumes that no stick has yet.
   private(set) var missing: Int64 = 0
   /// The reasons of the failures: of the whole sync, and of files that were not imported.
@@ -32,7 +36,7 @@ struct SyncSummary {
     refused += Int64(document?["refused"]?.arrayValue?.count ?? 0)
     for outgoing in document?["outgoing"]?.arrayValue ?? [] {
       missing += Int64(outgoing["missing"]?.arrayValue?.count ?? 0)
-      deliveries.append(Self.delivery(outgoing))
+      add(outgoing: outgoing, Self.delivery(outgoing))
     }
     if let reason = document?["error"]?["reason"]?.stringValue { reasons.insert(reason, at: 0) }
   }
@@ -68,6 +72,14 @@ struct SyncSummary {
     }
   }
 
+  private mutating func add(outgoing: JSONValue, _ delivery: Delivery) {
+    deliveries.append(delivery)
+    guard delivery == .put || delivery == .wasThere else { return }
+    onStick.changes += outgoing["changes"]?.integerValue ?? 0
+    onStick.files += outgoing["files"]?.integerValue ?? 0
+    filesLeft += outgoing["files_left"]?.integerValue ?? 0
+  }
+
   private static func delivery(_ outgoing: JSONValue) -> Delivery {
     if outgoing["missing"]?.arrayValue?.isEmpty == false { return .part }
     return switch outgoing["put"]?.boolValue {
@@ -94,7 +106,10 @@ struct SyncSummary {
 
   private func delivered(_ words: WindowWords) -> [String] {
     if deliveries.isEmpty, isWorkLeftBehind { return [words(.workNotOnStick)] }
-    return deliveries.map { delivery in
+    let counted: [(WindowText, Int64)] = [
+      (.changesOnStick, onStick.changes), (.filesOnStick, onStick.files), (.filesDidNotFit, filesLeft),
+    ]
+    return deliveries.map { delivery -> String in
       let text: WindowText =
         switch delivery {
         case .put: .workOnStick
@@ -104,7 +119,7 @@ struct SyncSummary {
         case .failed: .workNotOnStick
         }
       return words(text)
-    }
+    } + counted.filter { $0.1 > 0 }.map { words.count($0.0, $0.1) }
   }
 
   private static func wayOut(_ reason: String) -> WindowText? {

@@ -38,6 +38,17 @@ struct SyncSummaryTests {
     }
   }
 
+  @Test("a sync says how much is on the stick, and only if it is there as a whole")
+  func counts() {
+    for (put, isThere): (JSONValue, Bool) in [(true, true), (false, true), (.null, false)] {
+      let outgoing: JSONValue = ["file": "a.satchel", "put": put, "changes": 3, "files": 2, "files_left": 1]
+      let lines = SyncSummary(["outgoing": .array([outgoing])]).lines(words)
+      for (text, count): (WindowText, Int64) in [(.changesOnStick, 3), (.filesOnStick, 2), (.filesDidNotFit, 1)] {
+        #expect(lines.contains(words.count(text, count)) == isThere, "\(lines)")
+      }
+    }
+  }
+
   @Test("a sync that ended early has put no work on the stick")
   func endedEarly() {
     let summary = SyncSummary(["error": ["reason": "stick-full"]])

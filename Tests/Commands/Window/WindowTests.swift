@@ -198,7 +198,10 @@ struct WindowTests {
       #expect(page.contains("Some of your work is not at the office yet."), "\(page)")
       #expect(page.contains("1 change waits for a stick.") && !page.contains(Self.everything), "\(page)")
       let first = try sync("blue", browser)
-      for words in ["Synchronised with stick blue", "Your work is on the stick.", "You can remove the stick blue."] {
+      for words in [
+        "Synchronised with stick blue", "Your work is on the stick.", "It has 1 change of yours.",
+        "You can remove the stick blue.",
+      ] {
         #expect(first.contains(words), "\(words) in \(first)")
       }
       page = browser.get("/").text

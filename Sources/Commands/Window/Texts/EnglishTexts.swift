@@ -75,6 +75,12 @@ extension WindowLanguage {
     """,
     .workOnStick: "Your work is on the stick. Carry it to the office.",
     .workWasOnStick: "Your work was on the stick already. Carry it to the office.",
+    .changesOnStick: "It has {n} change of yours.|It has {n} changes of yours.",
+    .filesOnStick: "It has {n} file or photo.|It has {n} files or photos.",
+    .filesDidNotFit: """
+    {n} file or photo did not fit. A later stick takes it.|{n} files or photos did not fit. A later stick takes \
+    them.
+    """,
     .partOnStick: "A part of your work is on the stick. The office needs all parts.",
     .nothingToCarry: "There is nothing new to carry to the office.",
     .workNotOnStick: "Your work could not be put on the stick. It is safe on this device.",

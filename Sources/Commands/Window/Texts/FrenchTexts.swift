@@ -78,6 +78,12 @@ extension WindowLanguage {
     """,
     .workOnStick: "Votre travail est sur la clé. Portez-la au bureau.",
     .workWasOnStick: "Votre travail était déjà sur la clé. Portez-la au bureau.",
+    .changesOnStick: "Elle porte {n} de vos changements.|Elle porte {n} de vos changements.",
+    .filesOnStick: "Elle porte {n} fichier ou photo.|Elle porte {n} fichiers ou photos.",
+    .filesDidNotFit: """
+    {n} fichier ou photo n’y tient pas. Une clé suivante le prendra.|{n} fichiers ou photos n’y tiennent pas. Une \
+    clé suivante les prendra.
+    """,
     .partOnStick: "Une partie de votre travail est sur la clé. Le bureau a besoin de toutes les parties.",
     .nothingToCarry: "Il n’y a rien de nouveau à porter au bureau.",
     .workNotOnStick: "Votre travail n’a pas pu être mis sur la clé. Il est en sécurité sur cet appareil.",

@@ -81,6 +81,12 @@ extension WindowLanguage {
     """,
     .workOnStick: "Ihre Arbeit ist auf dem Stick. Bringen Sie ihn ins Büro.",
     .workWasOnStick: "Ihre Arbeit war schon auf dem Stick. Bringen Sie ihn ins Büro.",
+    .changesOnStick: "Darauf ist {n} Änderung von Ihnen.|Darauf sind {n} Änderungen von Ihnen.",
+    .filesOnStick: "Darauf ist {n} Datei oder Foto.|Darauf sind {n} Dateien oder Fotos.",
+    .filesDidNotFit: """
+    {n} Datei oder Foto hat keinen Platz. Ein späterer Stick nimmt das mit.|{n} Dateien oder Fotos haben keinen \
+    Platz. Ein späterer Stick nimmt sie mit.
+    """,
     .partOnStick: "Ein Teil Ihrer Arbeit ist auf dem Stick. Das Büro braucht alle Teile.",
     .nothingToCarry: "Es gibt nichts Neues ins Büro zu bringen.",
     .workNotOnStick: "Ihre Arbeit konnte nicht auf den Stick. Sie ist auf diesem Gerät sicher.",

@@ -80,6 +80,12 @@ extension WindowLanguage {
     """,
     .workOnStick: "O seu trabalho está na memória. Leve-a ao escritório.",
     .workWasOnStick: "O seu trabalho já estava na memória. Leve-a ao escritório.",
+    .changesOnStick: "Leva {n} alteração sua.|Leva {n} alterações suas.",
+    .filesOnStick: "Leva {n} ficheiro ou fotografia.|Leva {n} ficheiros ou fotografias.",
+    .filesDidNotFit: """
+    {n} ficheiro ou fotografia não cabe. Uma memória posterior leva-o.|{n} ficheiros ou fotografias não cabem. Uma \
+    memória posterior leva-os.
+    """,
     .partOnStick: "Uma parte do seu trabalho está na memória. O escritório precisa de todas as partes.",
     .nothingToCarry: "Não há nada de novo para levar ao escritório.",
     .workNotOnStick: "Não foi possível pôr o seu trabalho na memória. Está seguro neste dispositivo.",

@@ -77,6 +77,12 @@ extension WindowLanguage {
     """,
     .workOnStick: "Su trabajo está en la memoria. Llévela a la oficina.",
     .workWasOnStick: "Su trabajo ya estaba en la memoria. Llévela a la oficina.",
+    .changesOnStick: "Lleva {n} cambio suyo.|Lleva {n} cambios suyos.",
+    .filesOnStick: "Lleva {n} archivo o foto.|Lleva {n} archivos o fotos.",
+    .filesDidNotFit: """
+    {n} archivo o foto no cabe. Una memoria posterior lo lleva.|{n} archivos o fotos no caben. Una memoria posterior \
+    los lleva.
+    """,
     .partOnStick: "Una parte de su trabajo está en la memoria. La oficina necesita todas las partes.",
     .nothingToCarry: "No hay nada nuevo que llevar a la oficina.",
     .workNotOnStick: "No se pudo poner su trabajo en la memoria. Está seguro en este dispositivo.",

@@ -22,9 +22,9 @@ enum WindowText: String, CaseIterable, Sendable {
   // MARK: The result of a synchronisation
 
   case done, notDone, safe, notAll, rowsCame, rowsWent, filesCame, nothingCame, bundlesWait, changesMet,
-    filesRefused, workOnStick, workWasOnStick, partOnStick, nothingToCarry, workNotOnStick, nextStick, whyFull,
-    whyBadStick, whyNotMounted, whyBusy, whyNoSpace, whyReadOnly, whyPassword, whyNewer, whyFingerprint, askOffice,
-    fullReport
+    filesRefused, workOnStick, workWasOnStick, changesOnStick, filesOnStick, filesDidNotFit, partOnStick,
+    nothingToCarry, workNotOnStick, nextStick, whyFull, whyBadStick, whyNotMounted, whyBusy, whyNoSpace, whyReadOnly,
+    whyPassword, whyNewer, whyFingerprint, askOffice, fullReport
 
   // MARK: Work that is not at the office
 
