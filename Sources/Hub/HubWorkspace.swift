@@ -25,6 +25,8 @@ public struct HubWorkspace: Sendable {
   var mostMemory = StepMemory.usual
   /// With `dryRun`, commands report what they would do, and change nothing.
   let runMode: RunMode
+  /// The act of an operator that the next transaction records; nil: there is none.
+  var pending: PendingAct?
 
   /// The user name of changes that were made at the hub itself.
   static let hubUser = "hub"
@@ -196,10 +198,15 @@ public struct HubWorkspace: Sendable {
   func changing<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
-      return try store.writeTransaction(runMode) {
+      let act = try signedAct(store)
+      let result = try store.writeTransaction(runMode) {
         try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
-        return try body(store)
+        let result = try body(store)
+        try store.add(act)
+        return result
       }
+      noteRecorded(act)
+      return result
     }
   }
 
@@ -208,12 +215,16 @@ public struct HubWorkspace: Sendable {
   func applying<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
-      return try store.applyTransaction(runMode) {
+      let act = try signedAct(store)
+      let result = try store.applyTransaction(runMode) {
         try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
         let result = try body(store)
         try settleNames(.all, store)
+        try store.add(act)
         return result
       }
+      noteRecorded(act)
+      return result
     }
   }
 }

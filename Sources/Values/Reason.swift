@@ -194,6 +194,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case noHubKey = "no-hub-key"
   /// The workspace has no key of its own.
   case noKey = "no-key"
+  /// There is no such operator.
+  case noOperator = "no-operator"
   /// The row refers to a row that is not there.
   case noParent = "no-parent"
   /// The recipient of encrypted bundles is not known yet.

@@ -10,7 +10,7 @@ extension HubTool {
         The pages are for browsers on this machine alone. The address that is printed works once, in one browser, and \
         nothing is loaded from elsewhere. Ctrl-C ends it.
         """,
-      options: [LocalPages.port],
+      options: [LocalPages.port, OperatorOptions.who],
       examples: [Example("satchel-hub console", "Then open the address that it prints.")], changesData: false
     ) { command, context in
       let port = try LocalPages.port(of: command)

@@ -58,8 +58,21 @@ struct ConsoleSite: LocalSite {
   func served(_ page: String, _ request: WebRequest) -> WebResponse {
     do {
       let hub = try HubTool.open(command, context)
-      return try request.method == "POST" ? done(page, request, hub) : shown(page, request, hub)
+      return try request.method == "POST"
+        ? done(page, request, acting(hub, page, request)) : shown(page, request, hub)
     } catch { return Self.failurePage(error) }
+  }
+
+  /// The pages whose forms are acts of an operator, besides those about devices and users.
+  private static let decisions: Set<String> = ["conflict", "conflicts", "reopen"]
+
+  /// The hub, with the act that a form is.
+  private func acting(_ hub: HubWorkspace, _ page: String, _ request: WebRequest) throws -> HubWorkspace {
+    guard Self.decisions.contains(page) || Self.peoplePages.contains(page) else { return hub }
+    let fields = request.form.filter { !["note", "seen", "row"].contains($0.name) }.map { "\($0.name)=\($0.text)" }
+    return try OperatorOptions.acting(
+      hub, as: OperatorOptions.name(command, context),
+      ActDraft(what: "console \(page)", about: fields, why: request.filled("note")))
   }
 
   private func shown(_ page: String, _ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {

@@ -51,6 +51,19 @@ public struct ParsedCommand: Sendable {
     return given
   }
 
+  /// All arguments, in the order of their names.
+  var givenArguments: [String] { arguments.sorted { $0.key < $1.key }.flatMap { $0.value } }
+
+  /// The options that are given, in the order of their names. The value is nil for a flag.
+  var givenOptions: [(name: String, value: String?)] {
+    var given: [(name: String, value: String?)] = []
+    for (name, all) in values {
+      for value in all { given.append((name: name, value: value)) }
+    }
+    for (name, isSet) in flags where isSet { given.append((name: name, value: nil)) }
+    return given.sorted { $0.name < $1.name }
+  }
+
   public var json: Bool { flag(OptionSpec.json.long) }
   public var quiet: Bool { flag(OptionSpec.quiet.long) }
   /// Always false for a command that changes no data.

@@ -164,8 +164,8 @@ extension HubTool {
       ["audit"], summary: "verify the archive again, and compare ledger and log with it",
       discussion: """
         Checks the signature and every digest of each imported bundle, that the bundles of each device form one \
-        history, and that the ledger and the log agree with them. Changes nothing. Exit code 1: something does not \
-        agree.
+        history, and that the ledger and the log agree with them. Verifies the record of the operators' acts. Changes \
+        nothing. Exit code 1: something does not agree.
         """,
       examples: [Example("satchel-hub audit", "Checks that everything is still as it was signed.")]
     ) { command, context in
@@ -178,10 +178,12 @@ extension HubTool {
         \(Words.count(report.verified, "bundle")) of \(Words.count(report.devices, "device")) verified, \
         \(Words.count(report.findings.count, "finding")).\n
         """
+      if report.acts > 0 { text += "\(Words.count(report.acts, "act")) of operators verified.\n" }
       return Answer(
         text,
         [
           "verified": .integer(Int64(report.verified)), "devices": .integer(Int64(report.devices)),
+          "acts": .integer(Int64(report.acts)),
           "findings": .strings(report.findings.map(\.message)),
         ], code: report.findings.isEmpty ? .done : .failed)
     }

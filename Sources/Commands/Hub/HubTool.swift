@@ -10,29 +10,36 @@ enum HubTool {
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
       name: name, summary: "merge what devices bring, and give each user's device its rows", version: satchelVersion,
-      commands: [initialize, status, check, report, console] + datasets + users + devices + keys + syncing.all + [
-        importBundles, emit, compare,
-      ]
-        + conflicts.all + [ReopenCommand.command(tool: name, open)]
-        + history
-        + scopes + upkeep + quarantine.all + [
-          LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
-          DoctorCommand.doctor(tool: name, options: [Confirmation.yes]) { command, context in
-            let workspace = try open(command, context)
-            guard command.flag("repair") else { return try workspace.examine() }
-            if let doubt = try workspace.clockDoubt() {
-              try Confirmation.require("\(doubt.words) Is this clock right?", command, context)
-            }
-            return try workspace.repair(missing: command.missingRows)
-          },
-          BundleCommands.verify(tool: name, verify),
-          BundleCommands.inspect(tool: name, verify),
-        ] + ManualCommands.all(tool: name) { Self.spec })
+      commands: commands.map { OperatorOptions.added(to: $0) })
   }
 
+  private static var commands: [Command] {
+    [initialize, status, check, report, console] + datasets + users + devices + operators + keys + syncing.all
+      + [importBundles, emit, compare] + conflicts.all + [ReopenCommand.command(tool: name, open)]
+      + history + scopes + upkeep + quarantine.all + records + ManualCommands.all(tool: name) { Self.spec }
+  }
+
+  private static var records: [Command] {
+    [
+      LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
+      DoctorCommand.doctor(tool: name, options: [Confirmation.yes]) { command, context in
+        let workspace = try open(command, context)
+        guard command.flag("repair") else { return try workspace.examine() }
+        if let doubt = try workspace.clockDoubt() {
+          try Confirmation.require("\(doubt.words) Is this clock right?", command, context)
+        }
+        return try workspace.repair(missing: command.missingRows)
+      },
+      BundleCommands.verify(tool: name, verify),
+      BundleCommands.inspect(tool: name, verify),
+    ]
+  }
+
+  /// Opens the hub's workspace. If the command is an act, the hub records it with its effect.
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> HubWorkspace {
-    try HubWorkspace.open(
+    let hub = try HubWorkspace.open(
       command.directory, platform: context.platform, runMode: command.runMode, passwords: command.passwords(context))
+    return try OperatorOptions.acting(hub, by: command, context)
   }
 
   private static let verify: BundleCommands.Verify = { file, command, context, look in

@@ -55,6 +55,7 @@ extension HubWorkspace {
         try forgetOldWaiting()
         try Quarantine.forgetOld(but: filesOfForks(store), folder, platform)
       }
+      let act = try signedAct(store)
       try store.writeTransaction(runMode) {
         try store.logLocalWrites(user: Self.hubUser, at: now)
         try forgetDevices(store, silentSince: limit, now: now, &report)
@@ -76,7 +77,9 @@ extension HubWorkspace {
         report.sent = kept.count
         files += kept
         try forgetFiles(store, &report)
+        try store.add(act)
       }
+      noteRecorded(act)
       report.bundles = files.count - report.sent
       if runMode == .commit {
         for file in files { try platform.files.removeIfThere(file) }

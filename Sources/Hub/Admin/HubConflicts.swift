@@ -155,7 +155,7 @@ extension HubWorkspace {
     _ record: ConflictRecord, _ decision: ConflictDecision, note: String?, at moment: Int64, _ store: HubStore
   ) throws {
     _ = try ConflictTable.resolve(
-      record.id, decision.word, by: Self.hubUser, at: moment, note: note, in: store.database)
+      record.id, decision.word, by: Self.hubUser, at: moment, note: pending?.signing(note) ?? note, in: store.database)
     try ConflictTable.retell(record.id, in: store.database)
     try owe(record, store)
   }

@@ -75,6 +75,7 @@ extension HubWorkspace {
       let migration = try script.map { try Self.migration(given.version, $0) }
       for table in added { try Self.refuseReturn(of: table, store) }
       let staging = try StagingFolder(in: folder.inbox, platform: platform)
+      let act = try signedAct(store)
       return try store.writeTransaction(runMode) {
         let now = platform.clock.milliseconds()
         var tally = RowTally()
@@ -94,6 +95,7 @@ extension HubWorkspace {
         if runMode == .commit {
           try writeBase(store.database, store.tables, definition, epoch: store.identity.epoch, cursor: store.cursor())
         }
+        try store.add(act)
         return VersionReport(
           dataset: definition.name, version: definition.version,
           change: try DatasetChange(from: old, to: definition),

@@ -10,6 +10,8 @@ public struct AuditReport: Sendable {
   /// The number of archived bundles that are whole, correctly signed, and in the one history of their device.
   public var verified = 0
   public var devices = 0
+  /// The number of acts of operators that are whole, correctly signed, and in one chain.
+  public var acts = 0
   public var findings: [Finding] = []
 }
 
@@ -51,6 +53,9 @@ extension HubWorkspace {
     report.devices = devices.count
     report.findings += try store.unarchived(seen)
     report.findings += try lostFindings(store)
+    let acts = try checkedActs(store)
+    report.acts = acts.count
+    report.findings += acts.findings
     return report
   }
 }

@@ -2,7 +2,8 @@
 enum HubSchema {
   static let all = [
     // The hub, its users and its devices.
-    hub, epochs, setBack, users, devices, formerKeys, revoked, HubStore.formerUsers,
+    hub, epochs, setBack, users, devices, formerKeys, revoked, HubStore.formerUsers, HubStore.operators,
+    HubStore.acts,
     // Deliveries of devices.
     log, chain, branches, rekeyed, HubStore.knownWrites, HubStore.recoveredRows, HubStore.joinedRows,
     HubStore.braked,

@@ -15,6 +15,8 @@ extension HubSchema {
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN hold_since INTEGER")
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN hold_note TEXT")
     try database.execute("ALTER TABLE satchel_emissions ADD COLUMN rows_left INTEGER NOT NULL DEFAULT 0")
+    try database.execute(HubStore.operators)
+    try database.execute(HubStore.acts)
   }
 
   private static let toSchema18: SchemaUpgrade.Step = { try ConflictTable.addKeptOutIndex(in: $0) }

@@ -9,6 +9,7 @@ import SatchelValues
 ///     keys/next.key  next.pub          will sign, when the other side is known to have it
 ///     keys/NAME.pub                    trusted by this workspace
 ///     keys/former/NAME-ID.pub          keys that signed before
+///     keys/operators/NAME.key  NAME.pub  signs the acts of an operator of the hub
 public struct WorkspaceKeys: Sendable {
   let folder: WorkspaceFolder
   let platform: Platform
@@ -301,6 +302,33 @@ extension WorkspaceKeys {
     try files.replace(
       folder.key(role, "pub"), mode: 0o644, contents: publicKey.fileBytes(comment: "satchel public key of \(name)"))
     return publicKey
+  }
+
+  // MARK: operators
+
+  private static func role(ofOperator name: String) -> String { "operators/\(name)" }
+
+  /// Makes the keys of an operator. If a password protects the own keys, it protects the operator's secret key too.
+  public func generateKey(ofOperator name: String) throws -> PublicKey {
+    let role = Self.role(ofOperator: name)
+    try files.makeDirectory(Paths.parent(of: folder.key(role, "key")), mode: 0o700)
+    return try makeSigningKey(role, of: name)
+  }
+
+  /// The key with which an operator signs. Throws a `WorkspaceError` if it is missing, or if others can read it.
+  public func signingKey(ofOperator name: String) throws -> SigningKey {
+    let role = Self.role(ofOperator: name)
+    guard try files.kind(folder.key(role, "key")) != nil else {
+      throw WorkspaceError(
+        .noKey, "The key of the operator \(name) is missing.",
+        hint: "Bring \(folder.key(role, "key")) back from a backup. Or add the operator under another name.")
+    }
+    return try signing(role)
+  }
+
+  /// Deletes the secret key of an operator who was removed.
+  public func dropKey(ofOperator name: String) throws {
+    try files.removeIfThere(folder.key(Self.role(ofOperator: name), "key"))
   }
 
   private func file(of key: borrowing SigningKey, _ name: String) throws -> [UInt8] {

@@ -16,6 +16,8 @@ struct Protected: Equatable {
     "authors": "SELECT DISTINCT user FROM satchel_log ORDER BY user",
     "log": "SELECT count(*) FROM satchel_log WHERE device IS NOT (SELECT id FROM satchel_devices WHERE name = 'evil')",
     "users": "SELECT * FROM satchel_users ORDER BY name",
+    "operators": "SELECT * FROM satchel_operators ORDER BY name",
+    "acts": "SELECT * FROM satchel_acts ORDER BY number",
     "devices": """
     SELECT id, name, user, key, next_key, recipient, continues, revoked_from, expires, read_only, incarnation, state,
       merged, proved, emitted, asked

@@ -147,6 +147,8 @@ struct KeyForgeryTests {
       ALTER TABLE satchel_devices DROP COLUMN only_receives;
       ALTER TABLE satchel_devices DROP COLUMN backed_up;
       ALTER TABLE satchel_owed DROP COLUMN equal_at;
+      DROP TABLE satchel_operators;
+      DROP TABLE satchel_acts;
       DROP TABLE satchel_former_rights;
       DROP TABLE satchel_braked;
       DROP TABLE satchel_health;

@@ -7,11 +7,14 @@ import Testing
 
 extension CommandLineFixture {
   /// Runs `body` with a browser that the hub's console has admitted.
-  func inBrowser(on platform: Platform = .real, _ body: (Browser) throws -> Void) throws {
+  /// - Parameter options: more words of the command line.
+  func inBrowser(
+    on platform: Platform = .real, options: [String] = [], _ body: (Browser) throws -> Void
+  ) throws {
     let folder = path("hub")
     try browse(body) { console, end in
       runHubTool(
-        ["-C", folder, "console", "--json"], platform: platform, console: console, endRequest: end,
+        ["-C", folder, "console", "--json"] + options, platform: platform, console: console, endRequest: end,
         webServer: LoopbackServer())
     }
   }

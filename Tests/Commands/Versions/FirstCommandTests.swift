@@ -49,7 +49,8 @@ struct FirstCommandTests: ReleasedStory {
     ["keys", "rotate", "--lost", "--yes"], ["keys", "unprotect"], ["emit", "--all"],
     ["emit", "--device", "a", "--full"], ["compact"], ["compact", "--older-than", "1", "--shrink"],
     ["restore", "--in-place"], ["compare", "a"], ["backup", "HERE/monday.satchel"], ["sync", "HERE/stick"],
-    ["quarantine", "list"], ["quarantine", "drop", "--all"], ["import", "HERE/a/bundles/outbox/camps-a-hub-2.satchel"],
+    ["quarantine", "list"], ["quarantine", "drop", "--all"], ["operator", "add", "mia"], ["operator", "list"], ["acts"],
+    ["import", "HERE/a/bundles/outbox/camps-a-hub-2.satchel"],
     ["verify", "HERE/a/bundles/outbox/camps-a-hub-2.satchel"],
     ["inspect", "HERE/a/bundles/outbox/camps-a-hub-2.satchel"],
   ]
@@ -84,6 +85,7 @@ struct FirstCommandTests: ReleasedStory {
     (["restore", "--finish"], "This hub collects nothing from the devices"),
     (["user", "remove", "ann"], "The user ann still has the device a."),
     (["keys", "rotate"], "A new key was made already"),
+    (["operator", "remove", "mia"], "There is no operator mia."),
     (["conflicts", "reopen", conflict], "No person has decided the conflict 2eed6875 yet."),
   ]
 

@@ -248,6 +248,8 @@ struct LostTimeTests {
         ALTER TABLE satchel_devices DROP COLUMN only_receives;
         ALTER TABLE satchel_devices DROP COLUMN backed_up;
         ALTER TABLE satchel_owed DROP COLUMN equal_at;
+        DROP TABLE satchel_operators;
+        DROP TABLE satchel_acts;
         DROP TABLE satchel_former_rights;
         ALTER TABLE satchel_devices DROP COLUMN hold_since;
         ALTER TABLE satchel_devices DROP COLUMN hold_note;
