@@ -64,6 +64,6 @@ struct ProofForgeryTests {
 
   @Test("an answer about a table whose digests are not there is refused")
   func otherTable() throws {
-    try expectRefused(state { $0.append(["table": "zoo", "sums": [1], "rows": []]) }, "answers about zoo")
+    try expectRefused(state { $0.append(["table": "zoo", "sums": [1], "rows": []]) }, "an answer about zoo")
   }
 }

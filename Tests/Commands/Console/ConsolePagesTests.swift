@@ -141,7 +141,7 @@ struct ConsolePagesTests {
       #expect(try ages() == "2,2,2")
       let back = ["since": String(since), "seen": page.setMark]
       let other = browser.post("/reopen", back.merging(["seen": seen]) { $1 })
-      #expect(other.status == 409 && other.text.contains("not the decisions that you saw"))
+      #expect(other.status == 409 && other.text.contains("changed after you looked"))
       #expect(browser.post("/reopen", back).text.contains("3 conflicts open again"))
       #expect(try ages() == "3,3,3")
       #expect(browser.get("/reopen?since=\(since)").status == 409)
