@@ -16,7 +16,7 @@ struct DiskRoomTests {
   private func export(_ number: Int, bytes: Int) throws -> String {
     try camp.sql(
       "tablet/data.sqlite",
-      "INSERT INTO reviews VALUES ('r\(number)', 'lake', 'ann', 1, hex(zeroblob(\(bytes / 2))))")
+      "INSERT INTO reviews VALUES ('large-\(number)', 'lake', 'ann', 1, hex(zeroblob(\(bytes / 2))))")
     let outcome = camp.device("tablet", "export")
     #expect(outcome.code == 0, "\(outcome)")
     return camp.path("tablet/bundles/outbox/camp-tablet-hub-\(number).satchel")
