@@ -1,5 +1,6 @@
-/* The console and the window listen to this machine alone and speak no TLS, but Debian's libmicrohttpd is built to, by GnuTLS, which cannot be linked into a static
-   program. These stand in GnuTLS's place there: whoever asked for TLS would be told that it failed. */
+/* The console and the window listen to this machine alone and speak no TLS. But Debian's libmicrohttpd is built with
+   GnuTLS, which cannot be linked into a static program. These functions take the place of GnuTLS there. A caller that
+   requests TLS learns that it failed. */
 #define FAILS(name) \
   int name(void) { return -1; }
 

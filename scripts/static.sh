@@ -19,7 +19,8 @@ for tool in satchel satchel-hub; do
   swift build -q -c release --scratch-path "$place" --static-swift-stdlib -Xswiftc -static-executable -Xswiftc -Osize \
     -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import \
     -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -internalize-at-link \
-    -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-eh-frame-hdr "${libraries[@]}" --product "$tool" 2> >(grep -v -e dlopen -e getpwnam -e 'warning: Using' >&2)
+    -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-eh-frame-hdr "${libraries[@]}" --product "$tool" \
+    2> >(grep -v -e dlopen -e getpwnam -e 'warning: Using' >&2)
   mkdir -p "$place/bin"
   strip -o "$place/bin/$tool" "$place/release/$tool"
   file "$place/bin/$tool" | grep -q 'statically linked' || { echo "$tool is not static" >&2; exit 1; }

@@ -198,15 +198,14 @@ public struct HubWorkspace: Sendable {
   func changing<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
-      let act = try signedAct(store)
-      let result = try store.writeTransaction(runMode) {
-        try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
-        let result = try body(store)
-        try store.add(act)
-        return result
+      return try recordingAct(store) { act in
+        try store.writeTransaction(runMode) {
+          try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
+          let result = try body(store)
+          try store.add(act)
+          return result
+        }
       }
-      noteRecorded(act)
-      return result
     }
   }
 
@@ -215,16 +214,15 @@ public struct HubWorkspace: Sendable {
   func applying<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
-      let act = try signedAct(store)
-      let result = try store.applyTransaction(runMode) {
-        try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
-        let result = try body(store)
-        try settleNames(.all, store)
-        try store.add(act)
-        return result
+      return try recordingAct(store) { act in
+        try store.applyTransaction(runMode) {
+          try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
+          let result = try body(store)
+          try settleNames(.all, store)
+          try store.add(act)
+          return result
+        }
       }
-      noteRecorded(act)
-      return result
     }
   }
 }

@@ -7,8 +7,7 @@ extension HubTool {
       discussion: """
         Shows devices, conflicts, bundles, and who sees what. Conflicts can be decided there, sticks synced, bundles \
         imported and made, and the hub backed up and examined. \
-        The pages are for browsers on this machine alone. The address that is printed works once, in one browser, and \
-        nothing is loaded from elsewhere. Ctrl-C ends it.
+        \(LocalPages.words)
         """,
       options: [LocalPages.port, OperatorOptions.who],
       examples: [Example("satchel-hub console", "Then open the address that it prints.")], changesData: false

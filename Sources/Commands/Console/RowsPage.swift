@@ -58,7 +58,7 @@ extension ConsoleSite {
   }
 
   /// The rows that a user sees, and whether there may be more.
-  private static func list(_ seen: FoundRows, _ user: String) -> Markup {
+  private static func list(_ seen: VisibleRows, _ user: String) -> Markup {
     let more: Markup =
       seen.isPart ? "<p>There may be more. Choose a table, or write more of a text, to see others.</p>\n" : ""
     let why: Markup = "<p><a href=\"scopes?user=\(percentEncoded(user))\">How many rows \(user) sees, and why</a></p>\n"

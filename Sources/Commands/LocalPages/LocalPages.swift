@@ -35,6 +35,12 @@ extension LocalSite {
 enum LocalPages {
   static let port = OptionSpec("port", kind: .value("NUMBER"), help: "listen there (any port that is free)")
 
+  /// The end of the help of each such command.
+  static let words = """
+    The pages are for browsers on this machine alone. The address that is printed works once, in one browser, and \
+    nothing is loaded from elsewhere. Ctrl-C ends it.
+    """
+
   /// The port that the command line names; 0: any free port.
   static func port(of command: ParsedCommand) throws -> UInt16 {
     guard let port = UInt16(command.value(Self.port.long) ?? "0") else {

@@ -11,8 +11,7 @@ extension DeviceTool {
         English, French, Spanish, Portuguese, Arabic and German. The browser's own language is used, unless --language \
         names another one.
 
-        The pages are for browsers on this machine alone. The address that is printed works once, in one browser, and \
-        nothing is loaded from elsewhere. Ctrl-C ends it.
+        \(LocalPages.words)
         """,
       options: [LocalPages.port, WindowLanguage.option],
       examples: [Example("satchel window", "Then open the address that it prints.")], changesData: false

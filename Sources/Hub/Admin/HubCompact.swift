@@ -55,31 +55,31 @@ extension HubWorkspace {
         try forgetOldWaiting()
         try Quarantine.forgetOld(but: filesOfForks(store), folder, platform)
       }
-      let act = try signedAct(store)
-      try store.writeTransaction(runMode) {
-        try store.logLocalWrites(user: Self.hubUser, at: now)
-        try forgetDevices(store, silentSince: limit, now: now, &report)
-        report.logFrom = try max(store.forgettable(before: newest), store.identity.logFrom)
-        report.knownSince = try store.timeOfFirstChange(after: report.logFrom)
-        // The base holds all rows as they are. With the base, the remaining log shows the content of each row.
-        if runMode == .commit, report.logFrom > store.identity.logFrom {
-          try writeBase(
-            store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
+      try recordingAct(store) { act in
+        try store.writeTransaction(runMode) {
+          try store.logLocalWrites(user: Self.hubUser, at: now)
+          try forgetDevices(store, silentSince: limit, now: now, &report)
+          report.logFrom = try max(store.forgettable(before: newest), store.identity.logFrom)
+          report.knownSince = try store.timeOfFirstChange(after: report.logFrom)
+          // The base holds all rows as they are. With the base, the remaining log shows the content of each row.
+          if runMode == .commit, report.logFrom > store.identity.logFrom {
+            try writeBase(
+              store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
+          }
+          report.logEntries = try store.forgetLog(upTo: report.logFrom)
+          // A device that may still hold a forgotten row must not bring it back.
+          if try store.devices().allSatisfy({ try $0.state == .revoked || store.knowsWhat($0) }) {
+            report.goneRows = try store.forgetGoneRows()
+          }
+          files = try forgetBundles(store, before: limit).map { Paths.join(folder.archive, $0) }
+          let carried = try limit.map { try store.carried(before: $0) } ?? []
+          let kept = try carried.map { Paths.join(folder.sent, $0) }.filter { try platform.files.kind($0) == .file }
+          report.sent = kept.count
+          files += kept
+          try forgetFiles(store, &report)
+          try store.add(act)
         }
-        report.logEntries = try store.forgetLog(upTo: report.logFrom)
-        // A device that may still hold a forgotten row must not bring it back.
-        if try store.devices().allSatisfy({ try $0.state == .revoked || store.knowsWhat($0) }) {
-          report.goneRows = try store.forgetGoneRows()
-        }
-        files = try forgetBundles(store, before: limit).map { Paths.join(folder.archive, $0) }
-        let carried = try limit.map { try store.carried(before: $0) } ?? []
-        let kept = try carried.map { Paths.join(folder.sent, $0) }.filter { try platform.files.kind($0) == .file }
-        report.sent = kept.count
-        files += kept
-        try forgetFiles(store, &report)
-        try store.add(act)
       }
-      noteRecorded(act)
       report.bundles = files.count - report.sent
       if runMode == .commit {
         for file in files { try platform.files.removeIfThere(file) }

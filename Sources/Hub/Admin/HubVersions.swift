@@ -75,37 +75,38 @@ extension HubWorkspace {
       let migration = try script.map { try Self.migration(given.version, $0) }
       for table in added { try Self.refuseReturn(of: table, store) }
       let staging = try StagingFolder(in: folder.inbox, platform: platform)
-      let act = try signedAct(store)
-      return try store.writeTransaction(runMode) {
-        let now = platform.clock.milliseconds()
-        var tally = RowTally()
-        let observed = try state == .former ? [:] : takeUpMigration(store, &tally)
-        try store.logLocalWrites(user: Self.hubUser, at: now)
-        let before = try counting == .counted && state == .former ? ScopesBefore(store) : nil
-        let step = try VersionStep(
-          from: store.tables, to: given, .completedByDatabase,
-          by: state == .former ? migration.map { [$0] } ?? [] : [],
-          within: TimeLimit(milliseconds: Migration.longestAtHub, by: platform.clock),
-          in: store.database, keeping: staging, observed: observed)
-        let definition = step.definition
-        try Self.check(step.tables, of: definition, after: store.tables, in: store.database)
-        try store.take(step, definition, migration, at: now)
-        try saveWritten(by: step, store, &tally)
-        try store.logLocalWrites(user: Self.hubUser, at: now)
-        if runMode == .commit {
-          try writeBase(store.database, store.tables, definition, epoch: store.identity.epoch, cursor: store.cursor())
+      return try recordingAct(store) { act in
+        try store.writeTransaction(runMode) {
+          let now = platform.clock.milliseconds()
+          var tally = RowTally()
+          let observed = try state == .former ? [:] : takeUpMigration(store, &tally)
+          try store.logLocalWrites(user: Self.hubUser, at: now)
+          let before = try counting == .counted && state == .former ? ScopesBefore(store) : nil
+          let step = try VersionStep(
+            from: store.tables, to: given, .completedByDatabase,
+            by: state == .former ? migration.map { [$0] } ?? [] : [],
+            within: TimeLimit(milliseconds: Migration.longestAtHub, by: platform.clock),
+            in: store.database, keeping: staging, observed: observed)
+          let definition = step.definition
+          try Self.check(step.tables, of: definition, after: store.tables, in: store.database)
+          try store.take(step, definition, migration, at: now)
+          try saveWritten(by: step, store, &tally)
+          try store.logLocalWrites(user: Self.hubUser, at: now)
+          if runMode == .commit {
+            try writeBase(store.database, store.tables, definition, epoch: store.identity.epoch, cursor: store.cursor())
+          }
+          try store.add(act)
+          return VersionReport(
+            dataset: definition.name, version: definition.version,
+            change: try DatasetChange(from: old, to: definition),
+            columns: step.kept.compactMap { table in step.mappings[table.name]?.words.map { (table.name, $0) } },
+            tally: tally,
+            devices: try store.devices().filter { $0.state == .active }.map(\.name),
+            warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database)
+              + PolicyWarnings(step.tables, of: definition).findings(in: store.database),
+            rules: try RuleSummary.all(of: step.tables, definition, in: store.database),
+            preview: try before?.preview(store))
         }
-        try store.add(act)
-        return VersionReport(
-          dataset: definition.name, version: definition.version,
-          change: try DatasetChange(from: old, to: definition),
-          columns: step.kept.compactMap { table in step.mappings[table.name]?.words.map { (table.name, $0) } },
-          tally: tally,
-          devices: try store.devices().filter { $0.state == .active }.map(\.name),
-          warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database)
-            + PolicyWarnings(step.tables, of: definition).findings(in: store.database),
-          rules: try RuleSummary.all(of: step.tables, definition, in: store.database),
-          preview: try before?.preview(store))
       }
     }
   }

@@ -14,7 +14,7 @@ public struct FoundRow: Sendable {
 }
 
 /// The rows of a search that a user sees.
-public struct FoundRows: Sendable {
+public struct VisibleRows: Sendable {
   public let rows: [FoundRow]
   /// Whether the search ended at a limit, so that the user may see more rows.
   public let isPart: Bool
@@ -57,7 +57,7 @@ extension HubWorkspace {
   ///   - most: the most rows whose visibility is evaluated.
   public func rows(
     seenBy name: String, with text: String?, in table: Name?, limit: Int, evaluating most: Int64
-  ) throws -> FoundRows {
+  ) throws -> VisibleRows {
     try changing { store in
       guard let user = try store.user(name) else { throw Self.noUser(name) }
       let scope = ScopeStore(store, user: user)
@@ -67,7 +67,7 @@ extension HubWorkspace {
         guard let place = store.place(of: row.table), let known = try scope.find(row.key, in: place) else { continue }
         if known.maySee { seen.append(row) }
       }
-      return FoundRows(rows: seen, isPart: seen.count == limit || found.count >= most)
+      return VisibleRows(rows: seen, isPart: seen.count == limit || found.count >= most)
     }
   }
 

@@ -70,6 +70,26 @@ struct OperatorTests {
     #expect(act["about"]?.arrayValue?.contains("--keep=hub") == true, "\(act)")
   }
 
+  @Test("a hold of a device and its release are acts, and the note of the hold is the reason")
+  func hold() throws {
+    #expect(camp.hub("device", "hold", "tablet").code == 2)
+    #expect(camp.hub("device", "hold", "tablet", "--note", "it is missing", "--operator", "mia").code == 0)
+    #expect(camp.hub("device", "release", "tablet", "--operator", "mia", "--reason", "it was found").code == 0)
+    let found = try acts()
+    #expect(found.map { $0["did"]?.stringValue } == ["device release", "device hold"], "\(found)")
+    #expect(found.map { $0["why"]?.stringValue } == ["it was found", "it is missing"], "\(found)")
+  }
+
+  @Test("a hold in the console has the name of the operator who started it")
+  func holdInConsole() throws {
+    try camp.inBrowser(options: ["--operator", "mia"]) { browser throws in
+      let done = browser.work("/device-hold", ["name": "tablet", "act": "hold", "note": "by telephone"]).text
+      #expect(done.contains("Put the device tablet on hold"), "\(done)")
+    }
+    let act = try #require(try acts().first)
+    #expect(act["did"]?.stringValue == "device hold" && act["why"]?.stringValue == "by telephone", "\(act)")
+  }
+
   @Test("a decision in the console has the name of the operator who started it")
   func console() throws {
     let id = try conflict()

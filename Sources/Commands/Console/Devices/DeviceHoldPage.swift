@@ -38,10 +38,11 @@ extension ConsoleSite {
     let act = try request.needed("act")
     guard act == "hold" || act == "release" else { throw UsageError("a device is put on hold, or released") }
     let note = act == "hold" ? request.filled("note") : nil
+    let options = OperatorOptions.words(of: command, context) + (note.map { ["--note=\($0)"] } ?? [])
     return try begin(
       ConsoleTask(
         act == "hold" ? "Put the device \(name) on hold" : "Release the device \(name)", at: .devices,
-        words: ["device", act] + (note.map { ["--note=\($0)"] } ?? []) + ["--", name], on: command,
+        words: ["device", act] + options + ["--", name], on: command,
         next: { _ in
           "<p><a class=\"button main\" href=\"device?name=\(percentEncoded(name))\">To the device</a></p>"
         }))

@@ -8,24 +8,25 @@ enum OperatorOptions {
   static let who = OptionSpec(
     "operator", kind: .value("NAME"), help: "the operator who does this, if the hub has operators")
   private static let why = OptionSpec("reason", kind: .value("TEXT"), help: "the reason, for the record of acts")
-  /// The option of `conflicts resolve` that already has the reason.
   private static let note = "note"
+  /// The acts whose reason is in their option `--note`.
+  private static let noted: Set<[String]> = [["conflicts", "resolve"], ["device", "hold"]]
 
   /// The commands that are acts: decisions, rights, reverts, revocations, and the end of history.
   private static let acts: Set<[String]> = [
     ["conflicts", "resolve"], ["conflicts", "reopen"], ["revert"], ["compact"], ["dataset", "apply"],
     ["user", "add"], ["user", "set"], ["user", "import"], ["user", "remove"],
     ["device", "provision"], ["device", "enrol"], ["device", "set"], ["device", "revoke"], ["device", "unflag"],
+    ["device", "hold"], ["device", "release"],
     ["keys", "revoke"], ["operator", "add"], ["operator", "remove"],
   ]
 
   /// The command, with the options of an act if it is one.
   static func added(to command: Command) -> Command {
     guard acts.contains(command.path) else { return command }
-    let hasNote = command.options.contains { $0.long == note }
     return Command(
       command.path, summary: command.summary, discussion: command.discussion, arguments: command.arguments,
-      options: command.options + (hasNote ? [who] : [who, why]), examples: command.examples,
+      options: command.options + (noted.contains(command.path) ? [who] : [who, why]), examples: command.examples,
       changesData: command.changesData, run: command.run)
   }
 
@@ -34,12 +35,17 @@ enum OperatorOptions {
     _ hub: HubWorkspace, by command: ParsedCommand, _ context: CommandContext
   ) throws -> HubWorkspace {
     guard acts.contains(command.path) else { return hub }
-    let reason = command.path == ["conflicts", "resolve"] ? note : why.long
+    let reason = noted.contains(command.path) ? note : why.long
     let leftOut: Set<String> = [who.long, why.long, note]
     return try acting(
       hub, as: name(command, context),
       ActDraft(
         what: command.path.joined(separator: " "), about: command.given(besides: leftOut), why: command.value(reason)))
+  }
+
+  /// The words by which the console names its operator to a command that is an act. Empty if it has none.
+  static func words(of console: ParsedCommand, _ context: CommandContext) -> [String] {
+    name(console, context).map { ["--\(who.long)=\($0)"] } ?? []
   }
 
   /// The operator that the command line or the environment names; nil: neither names one.

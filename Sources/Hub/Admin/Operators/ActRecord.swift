@@ -20,7 +20,7 @@ extension HubWorkspace {
   /// caller holds the workspace's lock, so no other act comes between.
   ///
   /// Throws a `WorkspaceError` if the operator's key is missing, or is another key.
-  func signedAct(_ store: HubStore) throws -> SignedAct? {
+  private func signedAct(_ store: HubStore) throws -> SignedAct? {
     guard let pending, pending.isDue, runMode == .commit else { return nil }
     let last = try store.newestActs(limit: 1).first
     let act = Act(
@@ -41,8 +41,15 @@ extension HubWorkspace {
       number: act.number, text: text, signature: String(decoding: signature.fileBytes, as: UTF8.self))
   }
 
-  /// Notes that the transaction with the act was committed. Later transactions of the same command do not record it.
-  func noteRecorded(_ act: SignedAct?) { if act != nil { pending?.noteRecorded() } }
+  /// Runs a transaction that records the act of this command, if there is one. Later transactions of the same command
+  /// do not record it again. The caller holds the workspace's lock.
+  /// - Parameter transaction: one transaction, which adds the act to the store.
+  func recordingAct<T>(_ store: HubStore, _ transaction: (_ act: SignedAct?) throws -> T) throws -> T {
+    let act = try signedAct(store)
+    let result = try transaction(act)
+    if act != nil { pending?.noteRecorded() }
+    return result
+  }
 
   /// Verifies the record of acts. Returns the number of sound acts, and the faults.
   func checkedActs(_ store: HubStore) throws -> (count: Int, findings: [Finding]) {
