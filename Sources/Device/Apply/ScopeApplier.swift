@@ -71,6 +71,8 @@ final class ScopeApplier {
   private(set) var found: [ConflictRecord] = []
   /// Files whose rows are gone, or now name other files.
   private(set) var unnamed: Set<AttachmentPath> = []
+  /// The rows that the first bundle of a new epoch removed, by table. Empty for every other bundle.
+  private(set) var removedByEpoch: [Name: Set<RowKey>] = [:]
   var written = 0
   var removed = 0
   private(set) var conflicts = 0
@@ -170,6 +172,7 @@ final class ScopeApplier {
     if current == nil { deletedChildren.note(images, of: rows.schema) }
     noteFiles(from: current, to: target, in: rows)
     tally.add(change, in: rows.name)
+    if target == nil, !isOfSameEpoch { removedByEpoch[rows.name, default: []].insert(key) }
     if target != nil, target != incoming { mixed.append((rows, key)) }
     do { try rows.write(change, of: key) } catch let error as SQLiteError where error.kind == .unique {
       if let target {

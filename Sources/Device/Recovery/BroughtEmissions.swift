@@ -31,19 +31,21 @@ extension DeviceSession {
     }
   }
 
-  /// The hub's archived emissions of other epochs than the present one, in the order in which this device got them. The
-  /// archive may also have bundles of a hub that this device has left.
-  private func archivedEmissions(before present: Epoch) throws -> [(scope: Manifest.Scope, digest: Digest)] {
+  /// The hub's archived emissions of other epochs than the present one, with the paths of their files, in the order in
+  /// which this device got them. The archive may also have bundles of a hub that this device has left.
+  func archivedEmissions(
+    before present: Epoch
+  ) throws -> [(scope: Manifest.Scope, digest: Digest, path: String)] {
     let keys = try workspace.hubKeys()
     let files = try archive.withFormer(incomingPrefix)
-    let found = try files.compactMap { _, path -> (scope: Manifest.Scope, digest: Digest)? in
+    let found = try files.compactMap { _, path -> (scope: Manifest.Scope, digest: Digest, path: String)? in
       guard let identity = try workspace.reader.identityIfSound(of: path, trust: .keys(keys)),
         identity.manifest.from.id == state.hubID, case .scope(var scope) = identity.manifest.body,
         scope.epoch != present
       else { return nil }
       // These lists are long, and a device has hundreds of bundles.
       (scope.collected, scope.known) = ([], [])
-      return (scope, identity.digest)
+      return (scope, identity.digest, path)
     }
     let order = EpochOrder(found.lazy.map(\.scope))
     return found.sorted { order.precedes($0.scope, $1.scope) }

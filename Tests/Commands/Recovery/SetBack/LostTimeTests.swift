@@ -96,11 +96,58 @@ struct LostTimeTests {
     try putBack()
     try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time', NULL)")
     try camp.carry("tablet")
-    // The bundle of the hub that was put back removes all rows, so a person must accept it.
-    #expect(camp.device("tablet", "apply", "--accept").code == 0)
+    // The bundle of the hub that was put back removes all rows. They come back, so no person must accept that.
+    #expect(camp.device("tablet", "apply", "--accept").out == "Nothing is staged.\n")
     try camp.carry("tablet", rounds: 4)
     #expect(try camp.rows(office, "SELECT count(*) FROM sites") == "1501")
     #expect(try camp.rows(office, "SELECT count(*) FROM satchel_conflicts") == "0")
+  }
+
+  /// The office makes 60 sites.
+  private func makeSites(_ name: String) throws {
+    try camp.sql(
+      office,
+      """
+      WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+      INSERT INTO sites SELECT '\(name)-' || i, 'of the office' FROM n
+      """)
+    try camp.carry("tablet", rounds: 2)
+  }
+
+  @Test("many rows of the lost time leave a device and come back, and no person is asked")
+  func manyRows() throws {
+    try open(["tablet"])
+    try camp.keepHub()
+    try makeSites("lost")
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time')")
+    let stick = camp.path("stick")
+    camp.device("tablet", "sync", stick)
+    camp.hub("sync", stick)
+    let taken = camp.device("tablet", "sync", stick)
+    #expect(taken.code == 0 && taken.out.contains("60 rows left because the hub was set back."), "\(taken)")
+    try camp.carry("tablet", rounds: 3)
+    for database in [office, tablet] { #expect(try camp.rows(database, "SELECT count(*) FROM sites") == "63") }
+  }
+
+  @Test("rows that leave a device with a new epoch and do not come back wait for a person")
+  func manyRowsDeleted() throws {
+    try open(["tablet"])
+    try makeSites("kept")
+    try camp.keepHub()
+    try makeSites("lost")
+    try putBack()
+    try camp.sql(office, "DELETE FROM sites WHERE id LIKE 'kept-%'")
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time')")
+    try camp.carry("tablet")
+    #expect(try camp.rows(tablet, "SELECT count(*) FROM sites") == "122")
+    let error = try camp.device("tablet", "apply", "--json").json["bundles"]?.arrayValue?.first?["error"]
+    let (message, hint) = (error?["message"]?.stringValue ?? "", error?["hint"]?.stringValue ?? "")
+    #expect(message.contains("removes 60 of the 122 rows of sites from this device. Further rows (60)"), "\(message)")
+    #expect(hint.contains("satchel apply --accept. The recovery of the hub waits for that."), "\(hint)")
+    #expect(camp.device("tablet", "apply", "--accept").code == 0)
+    try camp.carry("tablet", rounds: 4)
+    for database in [office, tablet] { #expect(try camp.rows(database, "SELECT count(*) FROM sites") == "63") }
   }
 
   @Test("emissions of a lost time come back also after the hub is put back a second time")
