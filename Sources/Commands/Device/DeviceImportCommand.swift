@@ -149,7 +149,7 @@ extension DeviceTool {
   }
 
   private static func text(_ report: ImportReport) -> TerminalText {
-    if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
+    if let waiting = report.waiting { return rebuilt(report) + Volumes.text(report.manifest.number, waiting) }
     let number = report.manifest.wholeNumber
     if report.verdict == .redeliver { return redelivery(report) }
     guard report.verdict == .imported else {
@@ -239,13 +239,23 @@ extension DeviceTool {
       report.isCopyChosen
       ? "You chose the copy of the hub that made this bundle. It lacks what this device delivered to the other copy"
       : "The hub was restored from a backup, and lacks what this device delivered since"
-    return """
+    let isRebuilt = report.saved != nil || report.replayed != nil
+    let unchanged: TerminalText = isRebuilt ? "Nothing of this bundle is applied yet." : "Nothing is changed here."
+    return rebuilt(report) + """
       \(lacks): \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
-      Nothing is changed here. The bundles that the hub lacks are in bundles/outbox again.
+      \(unchanged) The bundles that the hub lacks are in bundles/outbox again.
       Next: carry all of them to the hub (satchel sync does it), and import the bundle that it makes then.
       If you used --fingerprint now, use it again then.
 
       """
+  }
+
+  /// The database that the import built again before it read the bundle. Empty: it built none.
+  private static func rebuilt(_ report: ImportReport) -> TerminalText {
+    var words: TerminalText = ""
+    if let saved = report.saved { words += text(saved) }
+    if let replayed = report.replayed { words += text(replayed: replayed) }
+    return words
   }
 
   private static func text(replayed: Int) -> TerminalText {

@@ -151,4 +151,19 @@ struct LostDatabaseTests {
     camp.hub("sync", camp.path("stick"))
     #expect(try notes("office.sqlite") == "a|1|0\nb|w2|2\nx2|work|0")
   }
+  @Test("a restored hub's bundle that meets a lost database says that the database was rebuilt")
+  func restoredHub() throws {
+    try camp.backUp()
+    try work(exports: 1)
+    try camp.carry("tablet", rounds: 2)
+    try camp.restore()
+    try camp.remove("stick")
+    try camp.makeFolder("stick")
+    camp.hub("sync", camp.path("stick"))
+    try lose(.missing)
+    let synced = camp.device("tablet", "sync", camp.path("stick"))
+    #expect(synced.out.contains("The database was rebuilt from the bundles"), "\(synced)")
+    #expect(synced.out.contains("Nothing of this bundle is applied yet. The bundles that the hub lacks"), "\(synced)")
+    #expect(try notes(database) == "a|1|0\nb|w1|1\nx1|work|0")
+  }
 }
