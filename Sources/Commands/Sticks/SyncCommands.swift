@@ -84,8 +84,9 @@ struct SyncCommands: Sendable {
 
         No link on the stick is followed, and only regular files are opened. Files without the name of a bundle stay \
         as they are. After \(ImportRounds.mostRefusedOfStick) refused files of one sender, or as many that prove no \
-        sender, the others like them are left alone. A damaged file, or a file of a revoked device, is refused once. \
-        Later it is only named, as "Refused earlier", and does not make the sync fail.
+        sender, the others like them are left alone. A damaged file is refused once. So is a file of a revoked \
+        device, or of a copy that did not keep its device's name. Later it is only named, as "Refused earlier", and \
+        does not make the sync fail.
         """,
       arguments: [ArgumentSpec("DIR", .optional, help: "where the stick is")], options: options,
       examples: [

@@ -18,11 +18,11 @@ public enum Quarantine {
   /// The most bytes of the sender's name for a file in the file's name here.
   private static let mostNameBytes = 150
   private static let reasonEnding = ".reason.txt"
-  /// The reasons that remain true for ever: the fault is in the bytes of the file, or its signer was revoked. After any
-  /// other refusal a person can do something, such as an enrolment.
+  /// The reasons after which a file waits for no person. Its bytes have the fault, its signer was revoked, or a person
+  /// chose another copy of its device. After any other refusal a person can do something, such as an enrolment.
   private static let lasting: Set<Reason> = [
     .notABundle, .truncated, .trailingData, .badEntry, .tooLarge, .badSignature, .badDigest, .badManifest, .badLine,
-    .revoked, .revokedKey,
+    .revoked, .revokedKey, .parted,
   ]
 
   /// The record of a file that was refused.

@@ -145,6 +145,31 @@ struct ForkTests {
     #expect(camp.hub("device", "fork", "tablet").out == "One history came from the device tablet.\n")
   }
 
+  @Test("on a stick, a bundle of the copy that was not chosen is refused once, and its work comes later")
+  func otherCopyOnStick() throws {
+    let camp = try CommandLineFixture()
+    try split(camp)
+    let stick = camp.path("stick")
+    try camp.makeFolder("stick")
+    #expect(camp.hub("import", try export(camp, "tablet")).code == 0)
+    #expect(camp.device("copy", "sync", stick).code == 0)
+    // Each sync asks, until the operator has chosen.
+    for _ in 1...2 { #expect(camp.hub("sync", stick).code == 3) }
+    #expect(camp.hub("device", "fork", "tablet", "--keep", "1").code == 0)
+    let refused = camp.hub("sync", stick)
+    #expect(refused.code == 3 && refused.error.contains("a copy of the device tablet that does not keep"), "\(refused)")
+    for _ in 1...2 {
+      let later = camp.hub("sync", stick)
+      #expect(later.code == 0 && later.out.contains("Refused earlier ("), "\(later)")
+    }
+    #expect(try camp.hub("status", "--json").json["quarantined"]?.integerValue == 1)
+    try rename(camp, "copy", as: "second")
+    #expect(camp.device("copy", "import", try bundle(camp, for: "second")).code == 0)
+    #expect(camp.hub("sync", stick).code == 0)
+    #expect(camp.hub("import", try export(camp, "copy")).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'copy-1'") == "made at copy")
+  }
+
   @Test("keys that both copies gave, and counters that both moved, come out right", arguments: [1, 2])
   func keysAndCounters(kept: Int) throws {
     let camp = try CommandLineFixture()
