@@ -11,8 +11,7 @@ extension DeviceWorkspace {
     if try hubKey() != nil {
       do {
         // A bundle from this device itself may come back. It is read too, so that the refusal can give the true reason.
-        return try reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox, file: fileKeeping) {
-          manifest, signer in
+        return try readIfRoom(path, trust: .keys(ownKeys() + hubKeys())) { manifest, signer in
           try check(manifest)
           try manifest.check(isWholeOf: volume)
           try check(signer, of: manifest, session?.state) { try session?.isRevoked($0) ?? false }
@@ -26,10 +25,19 @@ extension DeviceWorkspace {
     guard try isInitial() else {
       throw WorkspaceError.noHubKey(self)
     }
-    return try reader.read(path, trust: .firstContact, staging: folder.inbox, file: fileKeeping) { manifest, signer in
+    return try readIfRoom(path, trust: .firstContact) { manifest, signer in
       try check(manifest)
       try manifest.check(isWholeOf: volume)
       try compare(fingerprint, with: signer)
+    }
+  }
+
+  /// Reads a bundle, unless the disk has too little room for its content.
+  private func readIfRoom(
+    _ path: String, trust: BundleReader.Trust, admit: (_ manifest: Manifest, _ signer: PublicKey) throws -> Void
+  ) throws -> VerifiedBundle {
+    try reader.read(path, trust: trust, staging: folder.inbox, file: fileKeeping, admit: admit) { bytes in
+      try DiskRoom.onDevice.check(bytes, in: folder.inbox, platform.files)
     }
   }
 
@@ -43,8 +51,7 @@ extension DeviceWorkspace {
   {
     guard let old = try hubKey() else { throw BundleError.unknownKey(id) }
     let archive = try session == nil ? ArchivedEmissions(self) : nil
-    let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox, file: fileKeeping) {
-      manifest, signer in
+    let bundle = try readIfRoom(path, trust: .firstContact) { manifest, signer in
       try check(manifest)
       let hub = session?.state.hubID ?? archive?.hubID
       guard hub == nil || manifest.from.id == hub,

@@ -132,7 +132,7 @@ extension HubWorkspace {
         }
         try known(manifest, store).check(isWholeOf: volume)
       } size: {
-        try checkRoom(for: $0)
+        try DiskRoom.atHub.check($0, in: folder.inbox, platform.files)
       }
       if case .scope(let scope) = bundle.manifest.body { return try takeOwnEmission(bundle, scope, from: path, store) }
       bundle.call(sender: try known(bundle.manifest, store).from.name)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Bundles whose content is much larger than their files.
-@Suite("Room on the hub's disk")
+@Suite("Room on the disks of hub and device")
 struct DiskRoomTests {
   let camp: CommandLineFixture
 
@@ -39,5 +39,27 @@ struct DiskRoomTests {
     camp.platform = usual
     #expect(camp.hub("import", large).code == 0)
     #expect(try count != before)
+  }
+
+  @Test("a device leaves a bundle with much content in its place while its disk is nearly full, and writes nothing")
+  func device() throws {
+    try camp.sql(
+      "office.sqlite", "INSERT INTO reviews VALUES ('large', 'lake', 'ann', 1, hex(zeroblob(\(17 << 19))))")
+    let (bundle, usual) = (try camp.emit("tablet"), camp.platform)
+    func countHere() throws -> String { try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM reviews") }
+    func names(_ folder: String) throws -> [String] { try HostFileSystem().list(camp.path("tablet/bundles/\(folder)")) }
+    let (before, kept) = (try countHere(), try names("archive"))
+    camp.platform = Platform(files: TroubledFiles(free: 64 << 20), clock: SystemClock(), random: SystemRandom())
+    let refused = camp.device("tablet", "import", bundle)
+    #expect(refused.code == 3 && refused.error.contains("64 MiB must stay free"), "\(refused)")
+    #expect(refused.error.contains("Then import this file again"), "\(refused)")
+    #expect(try countHere() == before)
+    #expect(try names("archive") == kept)
+    #expect(try names("quarantine").isEmpty)
+    #expect(try HostFileSystem().kind(bundle) == .file)
+    #expect(camp.device("tablet", "status").out.contains(Paths.name(of: bundle)))
+    camp.platform = usual
+    #expect(camp.device("tablet", "import", bundle).code == 0)
+    #expect(try countHere() != before)
   }
 }
