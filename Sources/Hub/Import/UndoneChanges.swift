@@ -24,9 +24,11 @@ extension HubStore {
   ) throws -> Change {
     guard let past else { return change }
     func left(of value: Value, since was: Value, _ column: Int) throws -> Value? {
-      guard rows[place].rules.combination(of: column) == .union, let was = ElementSet(was) else { return nil }
-      let known = try knownElements(of: past.number, column, in: place, after: stamp)
-      return ElementSet(value)?.without(known.removed, keeping: known.added, since: was)
+      guard rows[place].rules.combination(of: column) == .union, let was = ElementSet(was), let now = ElementSet(value)
+      else { return nil }
+      let known = try knownElements(
+        among: now.elements + was.elements, of: past.number, column, in: place, after: stamp)
+      return now.without(known.removed, keeping: known.added, since: was)
     }
     switch change {
     case .insert(var row):

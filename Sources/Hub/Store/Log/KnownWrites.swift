@@ -31,17 +31,25 @@ extension HubStore {
     return Dictionary(found.compactMap { known in known.column.map { ($0, known.stamp) } }, uniquingKeysWith: max)
   }
 
-  /// Returns the elements that writes newer than `stamp` put into a row's set, and the elements that they took out.
+  /// Returns which of some elements writes newer than `stamp` put into a row's set, and which they took out.
+  ///
+  /// Only these elements are looked up. The row may have any number of others.
   func knownElements(
-    of row: Int64, _ column: Int, in place: Int, after stamp: Stamp
+    among elements: [JSONValue], of row: Int64, _ column: Int, in place: Int, after stamp: Stamp
   ) throws -> (added: [JSONValue], removed: [JSONValue]) {
+    if elements.isEmpty { return ([], []) }
+    let texts = elements.map { JSONValue.string(String(decoding: $0.compactBytes, as: UTF8.self)) }
     let found = try database.all(
       """
-      SELECT element, is_there
-      FROM satchel_known_writes
-      WHERE table_name = :table AND row = :row AND column_name = :column AND element <> '' AND stamp > :stamp
+      SELECT known.element, known.is_there
+      FROM json_each(:elements) AS named
+      CROSS JOIN satchel_known_writes AS known
+        ON known.table_name = :table AND known.row = :row AND known.column_name = :column
+          AND known.element = named.value
+      WHERE known.stamp > :stamp
       """,
       [
+        "elements": .text(JSONValue.array(texts).compactBytes),
         "table": .string(tables[place].name.text), "row": .integer(row),
         "column": .string(rows[place].schema.columns[column].text), "stamp": .integer(stamp.rawValue),
       ]
