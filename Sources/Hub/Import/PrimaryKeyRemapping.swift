@@ -83,7 +83,7 @@ final class PrimaryKeyRemapping {
     /// Rows whose natural key the bundle changes, and rows that the bundle deletes.
     var moved: Set<KeyedRow> = []
     var greatest: [Int: Int64] = [:]
-    var renamed: [(table: Name, old: Value, new: Value)] = []
+    var renamed: [(row: KeyedRow, new: Value)] = []
   }
 
   /// Reads the bundle for the first time. If a new row was also made here, the two rows become one. If the key of a new
@@ -93,7 +93,7 @@ final class PrimaryKeyRemapping {
     if references.isEmpty { return }
     var found = try findings(in: bundle, StepMemory(most: most))
     for birth in found.insertedRows { try raiseNewKeys(above: birth, &found) }
-    for name in found.renamed { try store.takeOver(name.old, name.new, in: name.table, of: device.id, at: received) }
+    try store.takeOver(found.renamed, of: device.id, at: received)
     for row in try store.rekeyed(of: device.id, at: received, but: own.sealed) { add(row) }
     ownNames = found.seen.filter { found.born[$0] == nil }
     var decided: Set<KeyedRow> = []
@@ -161,7 +161,7 @@ final class PrimaryKeyRemapping {
         }
         shared?.note((key, KeyedRow(place: place, key: new)))
         // The device's last bundle already contains everything that the device did before that bundle.
-        if number > device.proved { found.renamed.append((line.table, key, new)) }
+        if number > device.proved { found.renamed.append((row: KeyedRow(place: place, key: key), new: new)) }
         return
       }
       if case .integer(let number) = key, try raisesNewKeys(number, in: place) {

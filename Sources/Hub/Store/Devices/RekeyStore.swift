@@ -172,17 +172,37 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// Records that a device itself gave a row another key. The key that the hub gave to the row stays.
-  func takeOver(_ old: Value, _ new: Value, in table: Name, of device: ReplicaID, at received: EmissionNumber) throws {
-    try database.run(
-      """
-      UPDATE satchel_rekeyed SET old_key = :new
-      WHERE device = :device AND table_name = :table AND old_key = :old AND (told IS NULL OR told > :received)
-      """,
-      [
-        "device": .string(device.text), "table": .string(table.text), "old": old, "new": new,
-        "received": .integer(received.rawValue),
-      ])
+  /// Records that a device itself gave rows other keys. The keys that the hub gave to these rows stay.
+  ///
+  /// Each record is written once, however often its row got another key.
+  /// - Parameter renamed: the rows and their new keys, in the order in which the device gave the keys.
+  func takeOver(
+    _ renamed: [(row: KeyedRow, new: Value)], of device: ReplicaID, at received: EmissionNumber
+  ) throws {
+    func row(_ place: Int, _ key: Value) -> RowInTable { RowInTable(table: tables[place].name, key: RowKey([key])) }
+    // From the last key back to the first, each key gets the key that its row has in the end.
+    var last: [RowInTable: Value] = [:]
+    for (former, new) in renamed.reversed() {
+      last[row(former.place, former.key)] = last[row(former.place, new)] ?? new
+    }
+    var moved: [(entry: Int64, new: Value)] = []
+    for (former, _) in renamed {
+      guard let new = last.removeValue(forKey: row(former.place, former.key)) else { continue }
+      moved += try database.all(
+        """
+        SELECT entry FROM satchel_rekeyed
+        WHERE device = :device AND table_name = :table AND old_key = :old AND (told IS NULL OR told > :received)
+        """,
+        [
+          "device": .string(device.text), "table": .string(tables[former.place].name.text), "old": former.key,
+          "received": .integer(received.rawValue),
+        ]
+      ) { (entry: $0.integer(0), new: new) }
+    }
+    for (entry, new) in moved {
+      try database.run(
+        "UPDATE satchel_rekeyed SET old_key = :new WHERE entry = :entry", ["new": new, "entry": .integer(entry)])
+    }
   }
 
   /// The rows to which devices gave `key`, and that have another key at the hub. Each row comes with the id of its
