@@ -71,6 +71,24 @@ struct EmitterTests {
     #expect(second.isNew && second.rows > 0)
   }
 
+  @Test("bundles that only acknowledge get no answer, until there are so many that reading them takes long")
+  func quietBundles() throws {
+    let world = try ExchangeFixture()
+    let (device, _) = try world.device("tablet", user: "ana", tier: 1)
+    _ = try device.importBundle(world.emit(to: device))
+    _ = try world.hub.importBundle(world.export(device))
+    #expect(try !world.hub.emit(to: "tablet").isNew)
+    let (files, archive) = (HostFileSystem(), world.hub.folder.archive)
+    let prefix = "world-tablet-1-"
+    let first = try #require(try files.list(archive).first { $0.hasPrefix(prefix) })
+    for number in 2...101 {
+      let name = "world-tablet-\(number)-\(first.dropFirst(prefix.count))"
+      try files.copy(Paths.join(archive, first), to: Paths.join(archive, name), mode: 0o644)
+    }
+    #expect(try world.hub.emit(to: "tablet").isNew)
+    #expect(try !world.hub.emit(to: "tablet").isNew)
+  }
+
   @Test("where capture is damaged between two devices, nothing more is made, and when it is healed they are")
   func damagedBetween() throws {
     let world = try world()

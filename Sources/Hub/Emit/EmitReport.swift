@@ -167,6 +167,9 @@ extension HubWorkspace {
     }
   }
 
+  /// The most exports that are not acknowledged because they only acknowledge. An emission reads each of them.
+  private static let mostUnanswered = 100
+
   /// Whether the device delivered, after this export, anything that needs an acknowledgement. An acknowledgement itself
   /// needs none. Otherwise both sides would acknowledge each other's acknowledgements for ever. A former user's export
   /// needs one whatever it contains, because the device asks people to carry it until then.
@@ -175,6 +178,8 @@ extension HubWorkspace {
   ) throws -> Bool {
     let later = try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
       .filter { $0.number > sequence.rawValue }
+    // Each emission reads these bundles again until one is acknowledged.
+    if later.count > Self.mostUnanswered { return true }
     for bundle in later {
       let manifest = try reader.manifestIfSound(of: bundle.path, trust: .keys(trustedKeys(store)))
       guard let manifest, !manifest.saysAnything, Name(manifest.user) == Name(user.name) else { return true }
