@@ -30,7 +30,8 @@ extension DeviceWorkspace {
   public func exportConflicts(to path: String) throws -> ConflictPackageReport {
     try locked {
       let session = try session()
-      let conflicts = try ConflictTable.list(ConflictState.allCases, in: session.database)
+      let conflicts = try ConflictTable.list(
+        ConflictState.allCases, in: session.database, where: ConflictPackage.mayHaveFeatures)
       let names = [session.state.id: configuration.name]
       return try ConflictPackage(conflicts, layers: session.database.layers(), devices: names).write(
         to: path, systemsOf: session.database, aside: folder.inbox, platform: platform)
@@ -88,7 +89,7 @@ extension DeviceWorkspace {
       return try session.deciding {
         var (result, seen): (ResolvedAll, Set<ConflictID>) = (ResolvedAll(), [])
         while true {
-          let units = try ConflictTable.list([.open], in: session.database).units.filter {
+          let units = try ConflictTable.units([.open], in: session.database) {
             $0.isAbout(table) && seen.insert($0.head.record.id).inserted
           }
           if units.isEmpty { return result }

@@ -221,7 +221,7 @@ struct HostileFileTests {
     }
   }
 
-  @Test("an emission and a list of conflicts with large values take bounded memory")
+  @Test("an emission, a list and a report of conflicts with large values take bounded memory")
   func largeConflicts() throws {
     let value = JSONValue.string(String(repeating: "x", count: 8 * HostileFile.megabyte))
     try yard.write("UPDATE rows SET words = 'hub' WHERE id = 'own'", in: yard.hub.folder)
@@ -230,7 +230,8 @@ struct HostileFileTests {
     // A waiting row needs another key. All conflicts of its device may name that row.
     try yard.deliver { [$0.insert("parts", 5, ["id": 5, "row": "gone"])] }
     try yard.write("INSERT INTO parts VALUES (5, NULL)", in: yard.hub.folder)
-    for words in [["conflicts"], ["emit", "--device", "evil"]] {
+    let report = "\(yard.hub.folder.root)/report.html"
+    for words in [["conflicts"], ["report", report], ["emit", "--device", "evil"]] {
       let measured = try run(words)
       #expect(measured.code == 0, "\(words): \(measured)")
       #expect(measured.mebibytes < mebibytesAllowed(usually: 100), "\(words): \(measured)")

@@ -41,7 +41,20 @@ struct ConflictUnitTests {
     #expect(try ConflictTable.count(ConflictFilter(), in: database) == page.total)
     #expect(try ConflictTable.count(.open, in: database) == Int64(units.count))
     #expect(Set(page.conflicts.map(\.record.id)) == Set(units.map(\.head.record.id)))
+    try compareBatches(database)
     return units.map { $0.members.map { String($0.record.id.text.prefix(1)) }.joined() }
+  }
+
+  /// Reading in batches gives the same as reading at once.
+  private func compareBatches(_ database: borrowing Database) throws {
+    let all = try ConflictTable.list([.open], in: database)
+    func ids(_ units: [ConflictUnit]) -> [[ConflictID]] { units.map { $0.members.map(\.record.id) } }
+    let every = try ConflictTable.units([.open], in: database) { _ in true }
+    #expect(ids(every) == ids(all.units))
+    let wanted = try ConflictTable.units([.open], in: database) { !$0.isSingle }
+    #expect(ids(wanted) == ids(all.units.filter { !$0.isSingle }))
+    let single = try ConflictTable.list([.open], in: database) { $0.record.unit == nil }
+    #expect(single.map(\.record.id) == all.filter { $0.record.unit == nil }.map(\.record.id))
   }
 
   @Test("the named conflict represents its unit")

@@ -92,10 +92,11 @@ struct ConflictView {
 
   /// The values of a column in words, such as `stars: 4 before, 3 at the hub, 5 on the device`.
   static func sides(of name: Name, in record: ConflictRecord) -> TerminalText {
-    """
-    \(name): \(cell(name, record.baseValues)) before, \(cell(name, record.hubValues)) at the hub, \
-    \(cell(name, record.deviceValues)) on the device
-    """
+    func side(_ fields: [Field]?) -> String { Words.clipped(cell(name, fields)) }
+    return """
+      \(name): \(side(record.baseValues)) before, \(side(record.hubValues)) at the hub, \
+      \(side(record.deviceValues)) on the device
+      """
   }
 
   /// The columns to show.

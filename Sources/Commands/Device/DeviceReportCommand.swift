@@ -15,11 +15,13 @@ extension DeviceTool {
         let words = lines.map { StatusSheet.Fact(name: "Device", words: String($0)) }
         return Report(title: title, made: made, sheet: StatusSheet(facts: words, steps: []))
       }
-      return Report(
+      return try Report(
         title: title, made: made, sheet: StatusSheet(facts: facts(status, current, now), steps: steps(status, current)),
         sections: [
-          .conflicts(current.damage.isEmpty ? try workspace.conflicts([.open, .held]) : [], now: now),
-          .refused(status.quarantined), .bundles(try workspace.log(limit: 100), by: clock),
+          .conflicts(now: now) {
+            if current.damage.isEmpty { try workspace.eachBatchOfConflicts([.open, .held], .units, $0) }
+          },
+          .refused(status.quarantined), .bundles(workspace.log(limit: 100), by: clock),
         ])
     }
   }

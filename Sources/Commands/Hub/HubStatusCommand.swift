@@ -333,15 +333,17 @@ extension HubTool {
       let status = try hub.status()
       let clock = context.platform.clock
       let now = clock.milliseconds()
-      return Report(
+      return try Report(
         title: "Hub \(status.configuration.name) of the dataset \(status.configuration.dataset)",
         made: clock.localText(milliseconds: now),
         sheet: StatusSheet(facts: facts(status, now, by: clock), steps: steps(status)),
         sections: [
           .init(heading: "Devices", table: devices(status, now), ifEmpty: "There is no device yet."),
-          .conflicts(status.damage.isEmpty ? try hub.conflicts([.open, .held]) : [], now: now),
+          .conflicts(now: now) {
+            if status.damage.isEmpty { try hub.eachBatchOfConflicts([.open, .held], .units, $0) }
+          },
           .refused(status.quarantined),
-          .bundles(try hub.log(limit: 100), by: clock),
+          .bundles(hub.log(limit: 100), by: clock),
         ])
     }
   }

@@ -58,24 +58,34 @@ struct Report {
 
 extension Report.Section {
   /// Waiting conflicts, with the values of each side.
-  static func conflicts(_ conflicts: [StoredConflict], now: Int64) -> Report.Section {
-    let units = conflicts.units
-    let rows = units.prefix(Report.mostRows).map { unit in
-      let (conflict, record) = (unit.head, unit.head.record)
-      return [
-        String(record.id.text.prefix(8)), record.state.rawValue, ConflictView.rows(of: unit),
-        ConflictView.explain(record), record.user, Words.age(of: conflict.noted, now: now),
-        unit.members.map(\.record).flatMap { record in
-          record.columns.map { ConflictView.sides(of: $0, in: record).string }
-        }.joined(separator: "\n"),
-      ]
+  /// - Parameter eachBatch: passes the conflicts to its argument in batches of whole units. The values of the rows are
+  ///   in memory for one batch alone.
+  static func conflicts(
+    now: Int64, _ eachBatch: (_ body: ([StoredConflict]) throws -> Void) throws -> Void
+  ) throws -> Report.Section {
+    var rows: [[String]] = []
+    var count = 0
+    try eachBatch { batch in
+      let (units, room) = (batch.units, Report.mostRows - rows.count)
+      count += units.count
+      rows += units.prefix(room).map { row(of: $0, now: now) }
     }
-    let more = units.count > rows.count ? ", the first \(rows.count) of \(units.count)" : ""
+    let more = count > rows.count ? ", the first \(rows.count) of \(count)" : ""
     return Report.Section(
       heading: "Conflicts that wait" + more,
-      table: .init(
-        titles: ["Conflict", "State", "Row", "What happened", "User", "Noted", "Values"], rows: Array(rows)),
+      table: .init(titles: ["Conflict", "State", "Row", "What happened", "User", "Noted", "Values"], rows: rows),
       ifEmpty: "No conflict waits for a decision.")
+  }
+
+  private static func row(of unit: ConflictUnit, now: Int64) -> [String] {
+    let (conflict, record) = (unit.head, unit.head.record)
+    return [
+      String(record.id.text.prefix(8)), record.state.rawValue, Words.clipped(ConflictView.rows(of: unit)),
+      ConflictView.explain(record), record.user, Words.age(of: conflict.noted, now: now),
+      unit.members.map(\.record).flatMap { record in
+        record.columns.map { ConflictView.sides(of: $0, in: record).string }
+      }.joined(separator: "\n"),
+    ]
   }
 
   static func refused(_ refused: [Quarantine.Refused]) -> Report.Section {

@@ -48,6 +48,13 @@ public struct ConflictPackage {
     self.devices = devices
   }
 
+  /// Whether a conflict has values that may be geometries. Other conflicts have no features.
+  public static func mayHaveFeatures(_ conflict: StoredConflict) -> Bool {
+    Side.allCases.contains { side in
+      side.values(conflict.record)?.contains { if case .blob = $0.value { true } else { false } } ?? false
+    }
+  }
+
   /// Writes the file, which must not exist yet.
   /// - Parameters:
   ///   - source: the database with the layers' reference systems.

@@ -42,6 +42,26 @@ extension ConflictTable {
     try finish()
   }
 
+  /// The conflicts in these states that pass a test, oldest first. The values of the others are in memory for one batch
+  /// alone.
+  public static func list(
+    _ states: [ConflictState], in database: borrowing Database, where isWanted: (StoredConflict) throws -> Bool
+  ) throws -> [StoredConflict] {
+    var found: [StoredConflict] = []
+    try eachBatch(states, .time, in: database) { found += try $0.filter(isWanted) }
+    return found
+  }
+
+  /// The units of the conflicts in these states that pass a test, oldest first. The values of the others are in memory
+  /// for one batch alone.
+  public static func units(
+    _ states: [ConflictState], in database: borrowing Database, where isWanted: (ConflictUnit) throws -> Bool
+  ) throws -> [ConflictUnit] {
+    var found: [ConflictUnit] = []
+    try eachBatch(states, .units, in: database) { found += try $0.units.filter(isWanted) }
+    return found
+  }
+
   /// The ids of the conflicts that belong into one batch together.
   private static func groups(
     _ states: [ConflictState], _ order: ConflictOrder, in database: borrowing Database

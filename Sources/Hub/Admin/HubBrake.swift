@@ -21,7 +21,7 @@ extension HubWorkspace {
   /// Decides the conflicts that a rejected bundle made, for the hub's rows. The device gets its rows back with its next
   /// bundle. The caller holds the transaction of the bundle. Returns the number of changes that were decided.
   func rejectChanges(of manifest: Manifest, _ store: HubStore) throws -> Int {
-    let units = try ConflictTable.list([.open, .held], in: store.database).filter { conflict in
+    let units = try ConflictTable.list([.open, .held], in: store.database) { conflict in
       conflict.bundle == manifest.bundle && conflict.record.device == manifest.from.id
     }.units
     let earlier = EarlierUnits(store)

@@ -33,7 +33,8 @@ extension HubWorkspace {
   public func exportConflicts(to path: String) throws -> ConflictPackageReport {
     try locked {
       let store = try store()
-      let conflicts = try ConflictTable.list(ConflictState.allCases, in: store.database)
+      let conflicts = try ConflictTable.list(
+        ConflictState.allCases, in: store.database, where: ConflictPackage.mayHaveFeatures)
       let names = Dictionary(try store.devices().map { ($0.id, $0.name) }) { first, _ in first }
       return try ConflictPackage(conflicts, layers: store.database.layers(), devices: names).write(
         to: path, systemsOf: store.database, aside: folder.inbox, platform: platform)
@@ -205,7 +206,7 @@ extension HubWorkspace {
       if let table, store.place(of: table) == nil { throw Self.noTable(table.text, store) }
       var (result, seen): (ResolvedAll, Set<ConflictID>) = (ResolvedAll(), [])
       while true {
-        let units = try ConflictTable.list([.open, .held], in: store.database).units.filter { unit in
+        let units = try ConflictTable.units([.open, .held], in: store.database) { unit in
           unit.isAbout(table) && unit.members.contains(where: \.record.isForAll)
             && seen.insert(unit.head.record.id).inserted
         }

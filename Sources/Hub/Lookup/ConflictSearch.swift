@@ -68,7 +68,7 @@ extension HubWorkspace {
           .otherConflicts, "These are not the conflicts that you saw: there are \(total) now.",
           hint: "Nothing was decided. Go back to the list, and look again.")
       }
-      let units = try ConflictTable.list([.open, .held], in: store.database).units.filter { unit in
+      let units = try ConflictTable.units([.open, .held], in: store.database) { unit in
         unit.members.contains { ids.contains($0.record.id) }
       }
       return try resolveEach(units, policy, note: note, store)

@@ -76,7 +76,7 @@ extension HubWorkspace {
 
   /// Decides for the hub all changes of these bundles that wait. Otherwise a reverted change could still enter later.
   private func giveUp(_ bundles: [(id: BundleID, histories: Set<String>?)], _ store: HubStore) throws -> Int {
-    let waiting = try ConflictTable.list([.open, .held], in: store.database).filter { conflict in
+    let waiting = try ConflictTable.list([.open, .held], in: store.database) { conflict in
       bundles.contains { bundle, histories in
         conflict.bundle == bundle && histories?.contains(conflict.record.device.text) ?? true
           && conflict.record.device != store.identity.id
