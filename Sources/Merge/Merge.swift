@@ -52,9 +52,8 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
     let differing = meetings.filter { $0.value != hub[$0.column] || rules.adds($0.value, in: $0.column) }
     return meet(.insertInsert, differing, at: stamp, onto: hub, others, by: rules)
   case (.delete(let was), _):
-    // Only the device has changed this row. The row is marked as deleted, if the table has a column for that.
-    guard let hub, rules.deleted != nil else { return MergeResult(row: nil) }
-    return MergeResult(row: isDeleted(hub, by: rules) ? hub : marked(hub, like: was, by: rules))
+    // Only the device has changed this row.
+    return MergeResult(row: hub.flatMap { rules.deleting($0, like: was) })
   case (.update, nil): return gone(at: stamp, others, by: rules)
   case (.update(let changes), let hub?):
     if rules.grain == .row { return mergeWhole(changes, at: stamp, onto: hub, others, by: rules) }
@@ -234,6 +233,15 @@ private func mergeDelete(
       row: verdict.winner == .device ? deleted : hub,
       disagreement: Disagreement(
         kind: .deleteUpdate, state: isUndecided ? .open : verdict.state, rowWinner: verdict.winner))
+  }
+}
+
+extension MergeRules {
+  /// The row after its delete: marked as deleted, if the table has a column for that. nil: the row is removed.
+  /// - Parameter was: the row as its device deleted it. If that row was marked already, its mark is used.
+  public func deleting(_ row: Row, like was: Row) -> Row? {
+    if deleted == nil { return nil }
+    return isDeleted(row, by: self) ? row : marked(row, like: was, by: self)
   }
 }
 

@@ -41,12 +41,17 @@ public enum ConflictDecision: Sendable {
     }
   }
 
-  /// The conflict's row after a decision for the device; nil: the row is deleted. The parameters are those of `row`.
+  /// The conflict's row after a decision for the device; nil: the row is deleted. A table may only mark a deleted row.
+  /// The parameters are those of `row`.
   static func deviceRow(
     for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema, rules: MergeRules
   ) throws -> Row? {
     switch record.operation {
-    case .delete: return nil
+    case .delete:
+      guard let current else { return nil }
+      var was = current
+      was.write(record.baseValues ?? [], in: schema)
+      return rules.deleting(current, like: was)
     case .insert, .update:
       // An insert has all its values. A deleted row with the same key may be another row.
       let row = current ?? (record.operation == .update ? whole : nil)

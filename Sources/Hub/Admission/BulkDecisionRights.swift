@@ -29,7 +29,9 @@ struct BulkDecisionRights {
     if record.device == store.identity.id {
       // The hub's own conflicts of a lost time have no user. A row that a bundle took away may only have left the
       // sight of that bundle's user.
-      if isDelete { throw refusal("It would delete a row that a bundle of a lost time did not show.") }
+      if isDelete || record.operation == .delete {
+        throw refusal("It would delete a row that a bundle of a lost time did not show.")
+      }
       return
     }
     if try store.device(record.device)?.isReadOnly == true { throw refusal("Its device may change nothing.") }

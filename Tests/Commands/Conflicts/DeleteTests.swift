@@ -117,6 +117,26 @@ struct DeleteTests {
     #expect(try kinds() == [])
   }
 
+  @Test("soft: a decision for a device's delete marks the row, on either side", arguments: [true, false])
+  func softDecided(atTheHub: Bool) throws {
+    try open(#""conflict": "manual", "delete": "soft", "deleted": "gone""#)
+    try camp.sql("tablet/data.sqlite", "DELETE FROM notes")
+    try camp.sql("office.sqlite", "UPDATE notes SET words = 'second'")
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    #expect(try kinds() == ["delete/update"])
+    for database in ["office.sqlite", "tablet/data.sqlite"] { #expect(try notes(database) == "n|second|0") }
+    let id = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts")
+    let decided =
+      atTheHub
+      ? camp.hub("conflicts", "resolve", id, "--keep", "device")
+      : camp.device("tablet", "conflicts", "resolve", id, "--keep", "device")
+    #expect(decided.code == 0, "\(decided.error)")
+    #expect(try notes(atTheHub ? "office.sqlite" : "tablet/data.sqlite") == "n|second|1")
+    try camp.carry("tablet")
+    for database in ["office.sqlite", "tablet/data.sqlite"] { #expect(try notes(database) == "n|second|1") }
+  }
+
   @Test("never: a delete is forbidden, and the device gets its row back")
   func never() throws {
     try open(#""delete": "never""#)

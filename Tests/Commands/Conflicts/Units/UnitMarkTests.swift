@@ -66,6 +66,18 @@ struct UnitMarkTests {
     #expect(camp.device("a", "doctor").code == 0)
   }
 
+  @Test("a decision for the device's unit leaves a marked row in its table")
+  func decidedForTheDevice() throws {
+    try transfer()
+    try transfer(by: Self.deletes[1], in: "office.sqlite")
+    try camp.deliver("a")
+    let id = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts WHERE id = unit")
+    let decided = camp.hub("conflicts", "resolve", id, "--keep", "device")
+    #expect(decided.code == 0, "\(decided.error)")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT id, qty, gone FROM stock ORDER BY id") == "s1|5|1\ns2|10|0\ns3|4|0")
+  }
+
   @Test("a unit that only deletes rows which are marked is no conflict", arguments: deletes, [false, true])
   func onlyMarked(delete: String, importedFirst: Bool) throws {
     try camp.sql(
