@@ -143,22 +143,31 @@ struct RollForward {
       keys.insert(table.schema.key(of: Row($0.values(from: 0, count: table.schema.columns.count))))
     }
     var moves: [(key: RowKey, before: Row?, after: Row?)] = []
+    var replayed = ReplayedRows(rows)
     for key in keys where !key.values.contains(where: \.isNull) {
-      var target = try sent[key].map { $0.row } ?? known.row(key)
-      if let write = writes[key] { target = try replay(write, of: key, onto: target, in: table) }
+      let target = try sent[key].map { $0.row } ?? known.row(key)
       let before = try rows.row(key)
-      if before != target { moves.append((key, before, target)) }
+      if let write = writes[key], let own = try replay(write, of: key, from: before, onto: target, in: table) {
+        replayed.append(own)
+      } else if before != target {
+        moves.append((key, before, target))
+      }
     }
     // All rows are deleted before any row is written, so that rows may exchange UNIQUE values.
     for move in moves {
       try rows.write(nil, over: move.before, key: move.key)
       if let gone = move.before, move.after == nil { lost.note(deleted: gone, of: table.schema) }
     }
+    try replayed.leave(lost)
     for move in moves { try rows.write(move.after, over: nil, key: move.key) }
+    try replayed.enter(in: database, lost)
   }
 
-  /// Replays a write of the copy with the ordinary merge rules. A losing write becomes a conflict.
-  private func replay(_ write: CopiedWrite, of key: RowKey, onto target: Row?, in table: TrackedTable) throws -> Row? {
+  /// Replays a write of the copy with the ordinary merge rules. A losing write becomes a conflict. Returns nil if the
+  /// row is then as in the newer database.
+  private func replay(
+    _ write: CopiedWrite, of key: RowKey, from copied: Row?, onto target: Row?, in table: TrackedTable
+  ) throws -> ReplayedRows.Replayed? {
     let before = try PreImageLookup(table, in: database).images(of: key)
     // An exported change deletes the row already.
     if target == nil, write.current == nil, !before.isEmpty { return nil }
@@ -175,7 +184,9 @@ struct RollForward {
     lost.note(rebased.images, of: key, in: table.name)
     for delete in rebased.repeatedDeletes { lost.note(repeatedDelete: delete, of: key, in: table.name) }
     try PreImageStore.replace(before + rebased.images, of: key, in: table, database: database)
-    return rebased.row
+    guard rebased.row != target, let change = Change(from: image.row, to: write.current) else { return nil }
+    return .init(
+      key: key, copied: copied, newer: target, merged: rebased.row, image: image, change: change, exported: before)
   }
 
   private func rebased(
