@@ -200,8 +200,8 @@ extension DeviceSession {
     return zip(tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }
   }
 
-  /// Adds the whole database, if it is requested or due. If a row is too large for the hub, a snapshot that was not
-  /// requested is left out, and the changes go without it.
+  /// Adds the whole database, if it is requested or due. A snapshot that was not requested is left out if a row is too
+  /// large for the hub, or if a table needs a function that only the app has. The changes go without it.
   private func addSnapshot(
     to draft: inout BundleDraft, as wish: DeviceWorkspace.SnapshotOption, in sequence: SequenceNumber
   ) throws {
@@ -209,7 +209,15 @@ extension DeviceSession {
     guard wish == .always || isDue else { return }
     do {
       try SnapshotBuilder.addWhole(database, tables, to: &draft, largeRows: .areRefused)
-    } catch BundleError.rowTooLarge where isDue {}
+    } catch BundleError.rowTooLarge where isDue {
+    } catch let error as SQLiteError where error.nameOfApp != nil {
+      if isDue { return }
+      let lacking = error.nameOfApp ?? ""
+      throw WorkspaceError(
+        .database,
+        "The whole database cannot be exported, because a table needs \(lacking), which only the app has.",
+        hint: "Export the changes alone: satchel export")
+    }
   }
 
   /// Builds and signs the export, and records it. The caller holds the transaction.

@@ -123,4 +123,15 @@ struct UnwritableRowTests {
     #expect(try rows("tablet/data.sqlite") == "x|{}|3\ny|{\"n\":2}|2")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_conflicts") == "0")
   }
+
+  @Test("if a CHECK needs a function that only the app has, an export carries the changes without a snapshot")
+  func exportWithCheckOfTheApp() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE t SET n = 3 WHERE id = 'x'")
+    try replace("abs(n) < 9", by: "theirs(n) < 9")
+    let refused = camp.device("tablet", "export", "--snapshot")
+    #expect(refused.code == 1)
+    #expect(refused.error.contains("because a table needs theirs, which only the app has"), "\(refused.error)")
+    #expect(camp.hub("import", try camp.export("tablet")).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT n FROM t WHERE id = 'x'") == "3")
+  }
 }
