@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
@@ -70,9 +71,7 @@ extension DeviceTool {
     let carried = try workspace.carriedBefore()
     let again = carried.filter { $0 != report.file }
     if !again.isEmpty {
-      let words =
-        "\(Words.count(again.count + 1, "bundle")): it may lack earlier changes that the last bundle does not contain."
-      return [.init(to: hub, file: report.file, words: words, before: again)]
+      return [.init(to: hub, file: report.file, words: wordsOfCarried(again, to: hub, workspace), before: again)]
     }
     // A hub that was restored may lack the last export, though it acknowledged that export before.
     guard report.isNew || report.sequence > before.state.acknowledged || carried.contains(report.file) else {
@@ -84,6 +83,16 @@ extension DeviceTool {
     let content = Syncing.Outgoing.Content(
       changes: total, files: report.attached, filesLeft: report.attachedLeft)
     return [.init(to: hub, file: report.file, words: words, content: content)]
+  }
+
+  /// Says why bundles go to the hub before the newest export.
+  private static func wordsOfCarried(_ again: [String], to hub: String, _ workspace: DeviceWorkspace) -> String {
+    let configuration = workspace.configuration
+    let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: hub, to: configuration.name)
+    let all = Words.count(again.count + 1, "bundle")
+    let own = again.count { Paths.name(of: $0).hasPrefix(prefix) }
+    if own == again.count { return "\(all), with \(own) that the hub itself made and may lack." }
+    return "\(all): it may lack earlier changes that the last bundle does not contain."
   }
 
   /// A device without keys makes no bundle. But it carries the hub's own bundles back to a hub that lost them.

@@ -243,14 +243,8 @@ extension HubWorkspace {
         if runMode == .commit { try keepAndNote(proof, in: path, store) }
         throw proof.refusal
       } catch BundleError.unknownKey(let id) where isOwnWithOtherKey(path, store) {
-        throw Refusal(
-          .unknownKey, "It names this hub as its author, and is signed with key \(id), which this hub does not have.",
-          hint:
-            """
-            Anybody can make such a file. If this hub's files were put back from a copy, put the newest copy of its \
-            keys/ in place, and import this again. Otherwise leave the file alone.
-            """,
-          keeping: .quarantine)
+        if let unused = try unusedOfUnknownKey(path, store) { return unused }
+        throw try ownWithOtherKey(id, store)
       } catch BundleError.unknownKey where isRequest(path) {
         throw Refusal(
           .wrongKind, "This is a device's request to join.",
@@ -276,6 +270,27 @@ extension HubWorkspace {
     guard let manifest = try? reader.manifestIfSound(of: path, trust: .firstContact) else { return false }
     return manifest.kind == .scope && manifest.from.id == store.identity.id
   }
+
+  /// The refusal of a file that names this hub as its author, and that an unknown key signed.
+  private func ownWithOtherKey(_ id: String, _ store: HubStore) throws -> Refusal {
+    let isAfterLoss = try store.isEpochOfReplacedKey()
+    return Refusal(
+      .unknownKey, "It names this hub as its author, and is signed with key \(id), which this hub does not have.",
+      hint: isAfterLoss ? "\(Self.afterLostKey) \(Self.wayOutOfUnknownKey)" : Self.wayOutOfUnknownKey,
+      keeping: .quarantine)
+  }
+
+  private static let afterLostKey =
+    """
+    This hub replaced its lost keys, and uses no bundle that they signed. When a device follows the new key, the \
+    device stops bringing such bundles.
+    """
+
+  private static let wayOutOfUnknownKey =
+    """
+    Anybody can make such a file. If this hub's files were put back from a copy, put the newest copy of its keys/ in \
+    place, and import this again. Otherwise leave the file alone.
+    """
 
   private func isRequest(_ path: String) -> Bool { (try? readRequest(path)) != nil }
 

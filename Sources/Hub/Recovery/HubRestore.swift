@@ -173,6 +173,8 @@ public struct HubRestore {
     if case .new = source { _ = try hub.replaceLostKeys(again: true) }
     try hub.store().noteBackedUp()
     let epoch = try hub.beginEpochAfterLoss(of: bundle.manifest.stamp.milliseconds)
+    // The new key belongs to this epoch, so no emission of an earlier epoch is needed.
+    if case .new = source { try hub.store().noteKeyLost() }
     return RestoreReport(
       dataset: configuration.dataset, name: configuration.name, created: bundle.manifest.created,
       former: opened.backup.epoch,

@@ -104,6 +104,31 @@ extension HubWorkspace {
     return report
   }
 
+  /// Returns the report about an emission of this hub that this hub cannot verify and does not need. nil if the hub may
+  /// need it, or if no device is known to have it.
+  ///
+  /// A hub may be put back to a time before it made a key, and then replace that key as lost. No signature shows that
+  /// such an emission is genuine. But its device follows the present epoch, and names it in a signed export. So the hub
+  /// records its arrival, and uses nothing of it. Then the device stops bringing it.
+  func unusedOfUnknownKey(_ path: String, _ store: HubStore) throws -> HubImportReport? {
+    guard try store.isEpochOfReplacedKey(), let found = try reader.identityIfSound(of: path, trust: .firstContact),
+      case .scope(let scope) = found.manifest.body, scope.epoch != store.identity.epoch
+    else { return nil }
+    if try !store.isCollected(found.digest) {
+      guard try store.isAwaited(found.digest, from: found.manifest.to.id) else { return nil }
+      let link = Manifest.EmissionLink(number: scope.number, digest: found.digest)
+      try store.writeTransaction(runMode) {
+        try store.add(
+          LostEmission(device: found.manifest.to.id, link: link, file: nil), made: found.manifest.stamp,
+          at: platform.clock.milliseconds())
+      }
+    }
+    var report = HubImportReport(found.manifest, .unused)
+    report.isOfLostKey = true
+    if runMode == .commit, folder.isForUs(path) { try platform.files.remove(path) }
+    return report
+  }
+
   /// Merges the lost time if all parts of it are here. Returns nil if parts are missing.
   func completeRecovery(_ store: HubStore) throws -> RecoveryReport? {
     guard try isRecoveryComplete(store) else { return nil }

@@ -63,6 +63,13 @@ extension HubStore {
     }
   }
 
+  /// Whether the present epoch began when this hub replaced a lost key. Then this hub needs no emission of an earlier
+  /// epoch: it believes none of the keys that signed them.
+  func isEpochOfReplacedKey() throws -> Bool {
+    try database.first("SELECT 1 FROM satchel_hub WHERE key_lost > 1 AND key_lost = emissions_from") { _ in true }
+      ?? false
+  }
+
   /// The highest number at which an epoch may begin. Numbers must stay within the format, even if a thief signed very
   /// high numbers with the hub's key.
   private static let highestFirstEmission: Int64 = 1 << 50

@@ -105,6 +105,14 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
+  /// Whether a device's newest bundle names this emission of the lost time, and the emission has not come.
+  func isAwaited(_ digest: Digest, from device: ReplicaID) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_awaited_emissions WHERE device = :device AND digest = :digest",
+      ["device": .string(device.text), "digest": .string(digest.hexadecimal)]
+    ) { _ in true } ?? false
+  }
+
   /// The digests of emissions that a device need not bring: those that came, and those of earlier epochs that this hub
   /// knows. Emissions that no bundle named to the device yet come first, then those that were named last.
   /// - Parameter most: the number of emissions that a bundle can name.

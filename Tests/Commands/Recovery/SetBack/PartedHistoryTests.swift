@@ -235,6 +235,8 @@ struct PartedHistoryTests {
     for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] {
       #expect(try camp.rows(database, "SELECT words FROM reviews WHERE id = 'n1'") == "after it")
     }
+    let synced = camp.hub("sync", camp.path("stick"))
+    #expect(synced.code == 0, "\(synced.out)\(synced.error)")
     try checkHealth()
   }
 
