@@ -45,6 +45,8 @@ public struct HubStatus: Sendable {
   public let unaware: [String]
   /// Whether a lost key of this hub was ever replaced.
   public let wasKeyLost: Bool
+  /// The names of the devices that follow a newer key of this hub than this hub has.
+  public let devicesWithNewerKey: [String]
   /// Damage to the database that may have hidden writes from capture.
   public let damage: [CaptureDamage]
   /// A trigger of the app that makes every import fail. nil if there is none.
@@ -152,7 +154,8 @@ extension HubWorkspace {
       backedUp: try LastBackup(in: folder, platform.files)?.at,
       unaware: try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(
         \.name),
-      wasKeyLost: try store.keyLostFrom() != nil, damage: store.damage,
+      wasKeyLost: try store.keyLostFrom() != nil, devicesWithNewerKey: try devicesWithNewerKey(store),
+      damage: store.damage,
       triggerFault: try store.database.fatalTriggerFault(of: store.tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
   }

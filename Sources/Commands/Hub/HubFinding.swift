@@ -41,6 +41,9 @@ struct HubFinding {
   private static func critical(_ status: HubStatus) -> [HubFinding] {
     var words: [String] = []
     if status.setBack != nil { words.append("the hub was set back: satchel-hub status") }
+    if !status.devicesWithNewerKey.isEmpty {
+      words.append("the hub's keys are older than its devices' keys: satchel-hub status")
+    }
     switch status.clockFault?.kind {
     case nil: break
     case .stamps: words.append("the hub's times are far ahead of its clock: satchel-hub status")

@@ -31,6 +31,7 @@ extension HubTool {
     facts.add(
       "Hub", "\(status.configuration.name) of the dataset \(status.configuration.dataset), version \(status.version)")
     facts.add("Fingerprint", status.fingerprint)
+    if let words = status.wordsOfOlderKeys { facts.add("Keys", words) }
     facts.add("Rows", status.tables.map { "\($0.table) \($0.rows)" }.joined(separator: ", "))
     facts.add("Changes", "\(status.cursor) since the beginning")
     facts.add("Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held")
@@ -229,6 +230,7 @@ extension HubTool {
     if status.users == 0 { return ["satchel-hub user add NAME"] }
     if status.devices.isEmpty { return ["satchel-hub device provision NAME --user USER --into DIR"] }
     var steps: [String] = []
+    if !status.devicesWithNewerKey.isEmpty { steps.append(HubStatus.wayOutOfOlderKeys) }
     if let flagged = status.devices.first(where: { $0.device.state == .flagged }) {
       steps.append(
         "settle which copy of \(flagged.device.name) keeps the name: satchel-hub device fork \(flagged.device.name)")
@@ -279,6 +281,7 @@ extension HubTool {
       "volumes": Volumes.json(status.volumes), "on_sticks": Volumes.json(status.onSticks),
       "outbox": .strings(status.outbox),
       "backed_up": .time(status.backedUp), "restored_unaware": .strings(status.unaware),
+      "older_keys": .strings(status.devicesWithNewerKey),
       "missing_triggers": .strings(status.missingTriggers.map(\.text)), "damage": .strings(status.damage.map(\.words)),
       "trigger": .optional(status.triggerFault?.message),
       "files": [

@@ -47,7 +47,13 @@ extension DeviceWorkspace {
     guard let number = manifest.emission, number <= state?.received ?? .zero else {
       throw Refusal(
         .replacedKey, "It is signed with an old key that the hub has replaced.",
-        hint: "Do not use this file. Ask the hub's operator where it comes from.", keeping: .quarantine)
+        hint:
+          """
+          Do not use this file. Ask the hub's operator where it comes from. If the hub made it just now, the hub's \
+          keys/ were put back from a copy: the newest copy of its keys/ must be put in place there. If there is none: \
+          satchel-hub keys rotate --lost. Nothing is lost here: continue to work and sync.
+          """,
+        keeping: .quarantine)
     }
   }
 

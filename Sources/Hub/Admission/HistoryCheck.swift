@@ -99,7 +99,7 @@ struct HistoryCheck {
   /// The refusal of a bundle whose emission the hub does not know. If the hub's `keys/` were put back too, the proof
   /// may be signed with a key that this hub had and does not have now.
   private func unknownEmission() throws -> Refusal {
-    if let signature = changes.proof?.signature, try !hub.ownKeys().contains(where: { $0.id == signature.keyID }) {
+    if try namesUnknownKey() {
       return Refusal(
         .unknownEmission,
         """
@@ -125,7 +125,7 @@ struct HistoryCheck {
   // MARK: epochs
 
   private func checkEpoch() throws {
-    if try store.isFormer(changes.epoch) { return }
+    if try store.isFormer(changes.epoch) { return try checkFormerEmission() }
     // If release 0.1 restored a hub, that hub has no record of its earlier epochs.
     if !store.identity.knowsFormerEpochs, changes.received < store.identity.firstEmission { return }
     let refusal = Refusal(
@@ -149,6 +149,27 @@ struct HistoryCheck {
     if try store.isCollected(emission.digest) { throw refusal }
     throw try hub.proofOfSetBack(emission, of: changes.epoch, after: changes.former, for: device.id, store)
   }
+
+  /// Refuses new work of a former epoch if a key that this hub does not have signed the emission on which it builds.
+  ///
+  /// The hub's `keys/` are then older than its devices' keys. The device refuses every bundle that the hub signs, so it
+  /// never learns that it must deliver again.
+  private func checkFormerEmission() throws {
+    guard changes.received > .zero, changes.sequence > device.merged, let proof = changes.proof, try namesUnknownKey(),
+      try !mayFollowUnknownKey(), try !isMade(.init(number: changes.received, digest: proof.digest))
+    else { return }
+    throw try unknownEmission()
+  }
+
+  /// Whether the bundle names a signature of this hub's key that this hub does not have. Nothing proves that signature.
+  private func namesUnknownKey() throws -> Bool {
+    guard let signature = changes.proof?.signature else { return false }
+    return try !hub.ownKeys().contains { $0.id == signature.keyID }
+  }
+
+  /// Whether the device follows a newer key of this hub, as far as its bundle says so. False after the hub replaced the
+  /// key as lost.
+  func followsNewerKey() throws -> Bool { try namesUnknownKey() && !mayFollowUnknownKey() }
 
   /// Whether the device may follow a key of this hub that this hub does not know. That is possible in one case. The
   /// hub's files were put back to a time before that key, and the hub has since replaced its own key as lost. Then no

@@ -161,7 +161,9 @@ extension HubWorkspace {
     // A device's row may wait for a local write at the hub.
     _ = try HeldRows(store, now: now).release()
     return try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: mustTellKey) { last in
-      try last.number != oversized && platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
+      let path = try folder.place(ofOutgoing: last.file, platform.files)
+      return try last.number != oversized && platform.files.kind(path) == .file
+        && isSignedWithPresentKey(path, for: device, store)
     } saidAnything: {
       try saidAnything(device, user, after: $0, store)
     }
@@ -169,6 +171,19 @@ extension HubWorkspace {
 
   /// The most exports that are not acknowledged because they only acknowledge. An emission reads each of them.
   private static let mostUnanswered = 100
+
+  /// Whether the key that signs for a device now signed this emission. Only looks at devices that are not known to have
+  /// come into the present epoch.
+  ///
+  /// If a hub's `keys/` were put back too, its first emissions of the epoch have a key that devices have replaced. When
+  /// the newer keys are back, these emissions are made again. They count as right if the hub cannot read them.
+  private func isSignedWithPresentKey(_ path: String, for device: EnrolledDevice, _ store: HubStore) throws -> Bool {
+    guard device.state == .active, device.proved < store.identity.firstEmission,
+      let signer = try reader.identityIfSound(of: path, trust: .keys(ownKeys()))?.signer
+    else { return true }
+    let next = try device.knowsNextKey ? keys.nextKey() : nil
+    return try signer == (next ?? keys.ownKey())
+  }
 
   /// Whether the device delivered, after this export, anything that needs an acknowledgement. An acknowledgement itself
   /// needs none. Otherwise both sides would acknowledge each other's acknowledgements for ever. A former user's export

@@ -49,15 +49,8 @@ extension HubWorkspace {
   /// Returns a finding for each refused export whose history the hub does not know, and that has not come since. The
   /// hub may have been set back, and cannot prove it.
   private func unknownHistories(_ store: HubStore) throws -> [Finding] {
-    let reasons = [Reason.unknownEmission, .otherEpoch]
-    let keys = try trustedKeys(store)
-    return try quarantined().compactMap { refused in
-      guard let reason = reasons.first(where: { $0.rawValue == refused.reason }),
-        let manifest = try reader.manifestIfSound(of: Paths.join(folder.quarantine, refused.file), trust: .keys(keys)),
-        case .changes(let changes) = manifest.body, let device = try store.device(manifest.from.id),
-        device.state == .active, changes.sequence > device.merged
-      else { return nil }
-      return Finding(reason, "\(refused.file) of \(device.name) was refused. \(refused.words)")
+    try exportsOfUnknownHistory(store).map {
+      Finding($0.reason, "\($0.refused.file) of \($0.device.name) was refused. \($0.refused.words)")
     }
   }
 

@@ -41,6 +41,12 @@ struct Need {
       needs.append(
         Need(urgency: .bad, title: "Set back", words: "\(found.words) \(found.wayOut)", button: next))
     }
+    if let words = status.wordsOfOlderKeys {
+      needs.append(
+        Need(
+          urgency: .bad, title: "Keys", words: "This hub's keys are \(words). \(HubStatus.wayOutOfOlderKeys)",
+          button: next))
+    }
     if let fault = status.clockFault {
       needs.append(Need(urgency: .bad, title: "Clock", words: "\(fault.words) \(fault.wayOut)", button: next))
     }

@@ -1,0 +1,61 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// An export that the hub refused, because it does not know the export's history.
+struct ExportOfUnknownHistory {
+  let refused: Quarantine.Refused
+  let reason: Reason
+  let device: EnrolledDevice
+  let manifest: Manifest
+  let changes: Manifest.Changes
+}
+
+/// A hub whose `keys/` are older than the keys that its devices follow.
+extension HubWorkspace {
+  /// The refused exports whose history the hub does not know, and that have not come since.
+  func exportsOfUnknownHistory(_ store: HubStore) throws -> [ExportOfUnknownHistory] {
+    let reasons = [Reason.unknownEmission, .otherEpoch]
+    let refused = try quarantined().filter { file in reasons.contains { $0.rawValue == file.reason } }
+    if refused.isEmpty { return [] }
+    let keys = try trustedKeys(store)
+    return try refused.compactMap { refused in
+      guard let reason = reasons.first(where: { $0.rawValue == refused.reason }),
+        let manifest = try reader.manifestIfSound(of: Paths.join(folder.quarantine, refused.file), trust: .keys(keys)),
+        case .changes(let changes) = manifest.body, let device = try store.device(manifest.from.id),
+        device.state == .active, changes.sequence > device.merged
+      else { return nil }
+      return ExportOfUnknownHistory(
+        refused: refused, reason: reason, device: device, manifest: manifest, changes: changes)
+    }
+  }
+
+  /// The names of the devices that follow a newer key of this hub than this hub has, as their refused exports say.
+  /// Empty as soon as that key is in `keys/`, or replaced as lost.
+  func devicesWithNewerKey(_ store: HubStore) throws -> [String] {
+    let found = try exportsOfUnknownHistory(store).filter {
+      try HistoryCheck(self, store, $0.device, $0.changes, by: $0.manifest.user).followsNewerKey()
+    }
+    return Set(found.map(\.device.name)).sorted()
+  }
+}
+
+extension HubStatus {
+  /// Describes that devices follow a newer key than this hub has. nil if none is known to do so.
+  public var wordsOfOlderKeys: String? {
+    if devicesWithNewerKey.isEmpty { return nil }
+    return """
+      older than the keys of this hub that these devices have: \(devicesWithNewerKey.joined(separator: ", ")). They \
+      refuse bundles that older keys sign, and their work waits
+      """
+  }
+
+  /// The next steps if devices follow a newer key than this hub has.
+  public static let wayOutOfOlderKeys =
+    """
+    If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a copy: \
+    put the newest copy of its keys/ in place, and sync again. If there is none: satchel-hub keys rotate --lost. Then \
+    the rows that this hub sent since that copy do not come back
+    """
+}

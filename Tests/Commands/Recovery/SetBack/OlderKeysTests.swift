@@ -1,0 +1,115 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// A hub is restored with `keys/` from before it made its newest key. The tablet has the newest key, and the phone
+/// missed the whole time that the hub lost.
+@Suite("A hub with older keys than its devices")
+struct OlderKeysTests {
+  private let camp: CommandLineFixture
+  private let office = "office.sqlite"
+  private let devices = ["tablet", "phone"]
+
+  init() throws {
+    camp = try CommandLineFixture()
+    try camp.open(
+      """
+      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT);
+      INSERT INTO sites VALUES ('lake', 'Lake');
+      """, CommandLineFixture.definition(#"{ "sites": {} }"#), devices: devices)
+    for name in devices { try camp.carry(name) }
+    try camp.backUp()
+    #expect(camp.hub("keys", "rotate").code == 0)
+    for number in 1...2 {
+      try camp.sql(office, "INSERT INTO sites VALUES ('office-\(number)', 'of the lost time')")
+      try camp.carry("tablet", rounds: 2)
+    }
+    try camp.copy("hub/keys", to: "newest")
+    for name in devices {
+      try camp.sql("\(name)/data.sqlite", "INSERT INTO sites VALUES ('of-\(name)', 'of a device')")
+    }
+    try camp.restore()
+    try camp.remove("stick")
+    try camp.makeFolder("stick")
+  }
+
+  private func carryAll(times: Int) throws {
+    for _ in 0..<times { for name in devices { try camp.carry(name) } }
+  }
+
+  private func olderKeys() throws -> JSONValue? { try camp.hub("status", "--json").json["older_keys"] }
+
+  /// Expects these sites everywhere, and that nothing is left to say.
+  private func expectRest(_ sites: String) throws {
+    for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] {
+      #expect(
+        try camp.rows(database, "SELECT group_concat(id, ' ') FROM (SELECT id FROM sites ORDER BY id)") == sites,
+        "\(database)")
+    }
+    let synced = camp.hub("sync", camp.path("stick"))
+    #expect(synced.code == 0, "\(synced.out)\(synced.error)")
+    #expect(try camp.hub("status", "--json").json["recovery"] == .null)
+    for outcome in [camp.hub("doctor"), camp.device("tablet", "doctor"), camp.device("phone", "doctor")] {
+      #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+    }
+  }
+
+  @Test("hub and device name the older keys, and with the newest keys in place syncs alone bring all back")
+  func newestKeys() throws {
+    let stick = camp.path("stick")
+    camp.hub("sync", stick)
+    let device = camp.device("tablet", "sync", stick)
+    #expect(device.code == 3 && device.error.contains("newest copy of its keys/"), "\(device.out)\(device.error)")
+    let refused = camp.hub("sync", stick)
+    #expect(refused.code == 3 && refused.error.contains("newest copy of its keys/"), "\(refused.out)\(refused.error)")
+    #expect(try olderKeys() == ["tablet"])
+    let status = camp.hub("status").out
+    #expect(status.contains("newest copy of its keys/") && status.contains("keys rotate --lost"), "\(status)")
+    #expect(camp.hub("doctor").out.contains("newest copy of its keys/"))
+    try camp.remove("hub/keys")
+    try camp.copy("newest", to: "hub/keys")
+    #expect(try olderKeys() == [])
+    try carryAll(times: 4)
+    try expectRest("lake of-phone of-tablet office-1 office-2")
+  }
+
+  /// How a hub gets another key in place of a lost one.
+  enum Replacement: CaseIterable { case rotation, restore }
+
+  /// Returns the fingerprint of the other key.
+  private func replaceKey(by replacement: Replacement) throws -> String {
+    let outcome: CommandLineFixture.Outcome
+    switch replacement {
+    case .rotation:
+      try carryAll(times: 1)
+      outcome = camp.hub("keys", "rotate", "--lost", "--yes", "--json")
+    case .restore:
+      let old = try #require(try camp.hub("keys", "show", "--json").json["fingerprint"]?.stringValue)
+      try camp.remove("hub")
+      outcome = camp.hubAnywhere(
+        "restore", camp.path("monday.satchel"), camp.path("hub"), "--new-keys", "--fingerprint", old, "--json")
+    }
+    return try #require(try outcome.json["fingerprint"]?.stringValue, "\(outcome.error)")
+  }
+
+  @Test(
+    "with another key in place of the lost one, no device brings a bundle again and again",
+    arguments: Replacement.allCases)
+  func lostKey(replacement: Replacement) throws {
+    let fingerprint = try replaceKey(by: replacement)
+    #expect(try olderKeys() == [])
+    for _ in 0..<2 {
+      for name in devices {
+        let imported = camp.device(name, "import", try camp.emit(name), "--fingerprint", fingerprint)
+        #expect(imported.code == 0, "\(imported.error)")
+        try camp.carry(name)
+      }
+    }
+    try carryAll(times: 2)
+    try camp.sql("tablet/data.sqlite", "INSERT INTO sites VALUES ('later', 'of a device')")
+    try carryAll(times: 2)
+    try expectRest("lake later of-phone of-tablet")
+    let carried = camp.device("tablet", "sync", camp.path("stick")).out
+    #expect(!carried.contains("the hub itself made"), "\(carried)")
+  }
+}
