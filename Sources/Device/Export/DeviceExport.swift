@@ -138,6 +138,7 @@ extension DeviceSession {
     if try !isSealed && hasHeardAnything(since: last.received) { return false }
     if try workspace.keys.nextKey() != nil, state.toldKey == nil { return false }
     if try hasRefusedAnswer(since: last) { return false }
+    if try hasRefusedOlderKey(since: last) { return false }
     guard try ConflictTable.countUntold(of: state.id, in: database) == 0 else { return false }
     let generation = Generation(last.sequence.rawValue)
     guard try ResolutionTable.all(since: generation, in: database).isEmpty else { return false }
@@ -155,6 +156,15 @@ extension DeviceSession {
       [.olderDatabase, .copied].contains(failure.code)
         && (isOfFuture || failure.at >= last.created && failure.at <= now)
     }
+  }
+
+  /// Whether a bundle came after the last export that a key signed which the hub has replaced. The hub's `keys/` may
+  /// have been put back from a copy, and the next export shows that to the hub. An export on its way does so, too.
+  private func hasRefusedOlderKey(since last: ExportRecord) throws -> Bool {
+    guard last.sequence <= state.acknowledged else { return false }
+    // The names of refused files begin with the time of the refusal.
+    let made = UTCTime.fileName(milliseconds: last.created)
+    return try workspace.quarantined().contains { $0.reason == Reason.replacedKey.rawValue && $0.file >= made }
   }
 
   /// Whether the hub sent anything that this device must acknowledge. Acknowledgements do not count: otherwise both
