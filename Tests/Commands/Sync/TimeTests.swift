@@ -9,14 +9,15 @@ import Testing
 struct TimeTests {
   let camp: CommandLineFixture
   static let day: Int64 = 86_400_000
-  /// The time at which the hub's tools run, by the right clock.
-  let now = SystemClock().milliseconds()
+  /// The time at which the hub's tools run, by the right clock. It is later than all that made the hub and its devices.
+  let now: Int64
 
   init() throws {
     camp = try CommandLineFixture()
     try camp.open(
       "CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT); INSERT INTO notes VALUES ('n', 'first'), ('m', 'other')",
       CommandLineFixture.definition(#"{ "notes": { "conflict": "newest" } }"#), devices: ["tablet", "phone"])
+    now = SystemClock().milliseconds()
   }
 
   /// A program's write while the clock shows this time.
