@@ -9,7 +9,8 @@ import Testing
 struct AheadStampTests {
   let camp: CommandLineFixture
   private static let day: Int64 = 86_400_000
-  private let now = SystemClock().milliseconds()
+  /// Later than all that made the hub and its devices.
+  private let now: Int64
   private var ahead: Int64 { now + 3650 * Self.day }
 
   init() throws {
@@ -17,6 +18,7 @@ struct AheadStampTests {
     try camp.open(
       "CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT); INSERT INTO notes VALUES ('n', 'first'), ('m', 'other')",
       CommandLineFixture.definition(#"{ "notes": { "conflict": "newest" } }"#), devices: ["tablet", "phone"])
+    now = SystemClock().milliseconds()
   }
 
   private func set(_ time: Int64) {
