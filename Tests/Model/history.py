@@ -1,6 +1,7 @@
 """One random history: three devices, a hub, a courier, and things that go wrong."""
 
 import random
+from collections import Counter
 from functools import partial
 from itertools import count
 
@@ -42,6 +43,7 @@ class History:
         self.can_go_back, self.can_lose = self.random.random() < 0.7, self.random.random() < 0.65
         self.has_references = self.random.random() < 0.35
         self.can_lose_hub = random.Random(f"lost hub {seed}").random() < 0.2
+        self.counts = random.Random(f"counts {seed}")
         self.gives_before_loss = random.Random(f"given {seed}").random() < 0.5
         # Some operators do not wait for every device after a lost time, and some tablets begin in that time.
         self.is_impatient = random.Random(f"impatient {seed}").random() < 0.15
@@ -395,6 +397,7 @@ class History:
         """The hub is lost with all backups. Each device joins a new one with the rows that it has."""
         if any(device.is_lost for device in self.devices):
             return
+        self.count_before_loss()
         check, lost = Check(self.hub, self.devices, self.world), self.hub
         self.hub = Hub(self.world, self.rules, self.policy, self.grain)
         self.hub.known_values |= check.kept_values()
@@ -414,6 +417,7 @@ class History:
         self.hub.known_values |= delivered - held
         self.world.went_back = self.world.lost_hub = True
         self.world.uncounted |= {*lost.rows, *(key for device in self.devices for key in device.rows)}
+        self.world.equal_counts |= self.keys_of_equal_counts(check, carried)
         self.courier.files, self.copies = [], []
         # An export that goes to the next hub may report a row that was written unseen.
         reported = [conflict.step.key for export in carried for conflict in export.conflicts]
@@ -421,6 +425,41 @@ class History:
         for device in self.devices:
             device.leave_hub()
             self.hub.devices[device.identity] = Enrolled(device.user)
+        if self.counts.random() < 0.5:
+            # All devices have the next hub's first bundle before one of them delivers.
+            for device in self.devices:
+                self.give(device, self.hub.emit(device.identity))
+
+    def count_before_loss(self):
+        """Several devices add to one row, and the hub is lost before it gets that."""
+        held = Counter(key for device in self.devices if not device.has_left for key in device.rows)
+        shared = sorted(key for key, number in held.items() if number > 1)
+        if not shared or self.counts.random() < 0.5:
+            return
+        key = self.counts.choice(shared)
+        holders = [device for device in self.devices if not device.has_left and key in device.rows]
+        for device, amount in zip(holders, [1, 2, 5]):
+            device.add(key, amount)
+
+    def keys_of_equal_counts(self, check, carried):
+        """Returns the keys of rows of which no check knows what their counters must be at the next hub.
+
+        If two devices have one number, and one of them has added to it, the two numbers count once. What a conflict
+        holds back counts nowhere. What a device that has lost the row had added may be nowhere else. A former user's
+        export may have reached the lost hub.
+        """
+        keys = {step.key for export in carried for step in export.steps} | check.disputed_keys
+        keys |= {conflict.step.key for device in self.devices for conflict in device.conflicts}
+        for device in self.devices:
+            keys |= {key for key, *_ in device.added if key not in device.rows}
+            for key, row in device.rows.items():
+                images = device.images.get(key)
+                base = images[min(images)].row if images else row
+                if base and base["n"] == row["n"]:
+                    continue
+                others = [other.rows[key]["n"] for other in self.devices if other != device and key in other.rows]
+                keys |= {key} & {key for number in others if number == row["n"]}
+        return keys
 
     def lose_database(self):
         device = self.any_device()
@@ -431,6 +470,7 @@ class History:
             rows = {key: device.rows.get(key) or {} for key in device.images}
             self.world.lost_values |= {(key, *item) for key, row in rows.items() for item in row.items()}
             self.world.lost_values |= {(key, c, v) for key, c, v, _ in device.overwrote}
+            self.world.equal_counts |= {*rows, *(key for key, *_ in device.added)}
         kind = self.random.random()
         if kind < 0.3:
             # An export did not arrive, and its user's rights went and came back.

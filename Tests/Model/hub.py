@@ -209,9 +209,9 @@ class Hub:
                 is_presence |= entry.is_presence
         return columns, is_presence
 
-    def add_conflict(self, kind, device, step, met=None, is_owed=True):
+    def add_conflict(self, kind, device, step, met=None, is_owed=True, is_open=True):
         """Keeps a change that was not taken as it was. The device is sent the present row."""
-        self.conflicts.append(Conflict(kind, device, step, met))
+        self.conflicts.append(Conflict(kind, device, step, met, is_open))
         if is_owed:
             self.owe(device, step.key)
 

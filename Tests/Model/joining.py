@@ -33,6 +33,15 @@ def joining_image(device, key, hub):
     return image(start(row, row, hub) if row[COUNTER] != hub[COUNTER] else None)
 
 
+def leaves_open(side, step, row):
+    """Returns whether a person decides if a row from before its device joined meets a row with other values.
+
+    `side` is the hub or the device that finds it.
+    """
+    is_counted = row[COUNTER] != step.new[COUNTER] and side.rules.hold("unknown-start")
+    return side.policy == "manual" or is_counted
+
+
 def start(row, base, hub):
     """Returns the row from which a change started. It differs from both rows if their origin is unknown."""
 

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from copies import Both, Delivered, apart_from_kin
+from joining import leaves_open
 from rebase import is_mixed
-from steps import COLUMNS, COUNTER, PARENT, UNKNOWN
+from steps import COLUMNS, COUNTER, PARENT, PLAIN, UNKNOWN
 
 
 class StepMerger:
@@ -207,13 +208,31 @@ class StepMerger:
             if row != step.new and step.key in self.hub.recovered and self.cursor is None:
                 self.update_from_nothing(step, row)
             elif row != step.new:
-                self.conflict("insert/insert", step, row)
+                self.insert_beside(step, row)
             elif self.hub.rules.hold("held"):
                 self.hub.owe(self.device, step.key)
         elif is_presence or self.disputed or self.was_deleted(step) or self.is_older_than_delete(step):
             self.conflict("update/delete", step)
         else:
             self.commit(step, step.new, COLUMNS)
+
+    def insert_beside(self, step, row):
+        """Merges the insert of a row that is there with other values.
+
+        A row from before its device joined is decided by the policy, as an update is. Its counter is not: nothing shows
+        which part of the two numbers is the same.
+        """
+        if step.first is not None:
+            return self.conflict("insert/insert", step, row)
+        is_open = leaves_open(self.hub, step, row)
+        self.hub.add_conflict("insert/insert", self.device, step, row, is_open=is_open)
+        newest = max(self.hub.stamps.get((step.key, c), 0) for c in PLAIN)
+        is_won = self.hub.policy == "device" or self.hub.policy == "newest" and self.when(step) > newest
+        differing = [c for c in PLAIN if row[c] != step.new[c]]
+        if row[COUNTER] != step.new[COUNTER] and not is_open:
+            differing.append(COUNTER)
+        if differing and is_won and self.cursor_for(step.key) is not None:
+            self.commit(step, row | {c: step.new[c] for c in differing}, differing)
 
     def update_from_nothing(self, step, row):
         """Merges the insert of a row that came back from the lost time. Its stamps decide, and its counter counts."""

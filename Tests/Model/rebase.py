@@ -1,5 +1,6 @@
 """A device's pending changes of one row, replayed on the row that came from the hub."""
 
+from joining import leaves_open
 from steps import COLUMNS, COUNTER, PLAIN, UNKNOWN, Conflict, PreImage
 
 
@@ -43,8 +44,8 @@ class Rebase:
             if step:
                 getattr(self, step.operation)(step)
 
-    def conflict(self, kind, step):
-        self.device.conflicts.append(Conflict(kind, self.device.identity, step, self.row))
+    def conflict(self, kind, step, is_open=True):
+        self.device.conflicts.append(Conflict(kind, self.device.identity, step, self.row, is_open))
 
     def changed_by_others(self, column):
         if self.incoming is None:
@@ -57,7 +58,8 @@ class Rebase:
         if self.row is None:
             self.row = step.new
         elif self.row != step.new:
-            self.conflict("insert/insert", step)
+            is_open = step.first is not None or leaves_open(self.device, step, self.row)
+            self.conflict("insert/insert", step, is_open)
         elif self.device.world.parents:
             self.device.world.equal_inserts.add(self.key)
 

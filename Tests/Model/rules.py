@@ -43,6 +43,7 @@ TEXTS = {
     "repaired": "A write that an earlier repair took from an old copy is not repeated with the same copy.",
     "unclear": "If nothing shows what a copy and the exports have in common, nothing is repeated: a person decides.",
     "joins": "A device that leaves a lost hub brings the next hub the rows that this one lacks or has otherwise.",
+    "unknown-start": "No policy decides about the counter of a row from before its device joined: a person decides.",
     "parting": "A former user's work that a lost hub did not have goes to the next hub in that user's name.",
     "replay": "A new database replays the device's own exports that are not acknowledged.",
     "newest": "A replay takes each generation from the newest export that holds it.",

@@ -55,6 +55,7 @@ class Conflict:
     device: object
     step: Step
     met: dict | None = None
+    is_open: bool = True  # a person decides, or has decided; otherwise a policy has
 
     @property
     def identity(self):

@@ -29,6 +29,7 @@ class World:
         self.has_late_devices = False  # whether a lost time may be merged before every device has delivered again
         self.most_brought = 1_000  # how many lost emissions one export has room for
         self.came_back = set()  # keys of rows that came back as a whole from a lost time
+        self.equal_counts = set()  # keys of rows of which it is unknown which additions a lost hub had, or who has them
         self.uncounted = set()  # keys of rows of which it is unknown how much was counted
 
     def new_digest(self):
