@@ -148,11 +148,22 @@ extension MergeRules {
     if case .insert = change, first == nil { withoutDifferences } else { self }
   }
 
-  /// These rules, but with the table's policy for counters and sets, because their start values are unknown.
+  /// These rules, but a person decides about counters and sets, because their start values are unknown. No policy can
+  /// decide: each of the two values may contain additions that the other value lacks.
   private var withoutDifferences: MergeRules {
     var rules = self
-    rules.columns = columns.indices.map { countsDifferences(of: $0) ? .winner(table) : columns[$0] }
+    rules.columns = columns.indices.map { countsDifferences(of: $0) ? .winner(.manual) : columns[$0] }
     return rules
+  }
+
+  /// Whether a person decides about a counter or a set because its start value is unknown: the row existed before its
+  /// device joined.
+  /// - Parameter first: the first write of the change.
+  public func lacksStart(_ change: Change, first: FirstWrite?, in disagreement: Disagreement) -> Bool {
+    guard case .insert = change, first == nil, disagreement.kind == .insertInsert, disagreement.state == .open else {
+      return false
+    }
+    return disagreement.winners.keys.contains { countsDifferences(of: $0) }
   }
 
   /// These rules, for values that cannot be compared, because no record shows which value is the later one. A person

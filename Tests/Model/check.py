@@ -277,7 +277,7 @@ class Check:
             total = sum(amount for device in self.devices for k, amount, *_ in device.added if k == key)
             demand(
                 row[COUNTER] == total,
-                lambda: f"the next hub's counter of {key} is {row[COUNTER]} instead of {total}, and nobody is asked",
+                lambda: f"the next hub's counter of {key} is {row[COUNTER]} instead of {total}, and no person is asked",
             )
 
     def rights(self):

@@ -206,10 +206,11 @@ final class ScopeApplier {
     let isLost =
       !disagreement.isWonByDevice
       && (disagreement.kind == .unit || units?.contains(rows.name, key, image.generation) == true)
+    let words = UnknownStart.words(for: disagreement, of: change, first: image.first, by: rows.rules)
     if isLost { disagreement = disagreement.inUnit(change, state: disagreement.state) }
     let record = ConflictRecord(
       disagreement, of: change, at: image.stamp, generation: image.generation, key: key, in: rows.schema, met: met,
-      device: session.state.id, user: session.state.user)
+      device: session.state.id, user: session.state.user, note: words)
     if isLost { units?.keep(record, because: disagreement.isOfUnit ? .unit : .itself) } else { try keep(record) }
   }
 

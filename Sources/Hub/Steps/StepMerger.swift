@@ -291,9 +291,11 @@ final class StepMerger {
     of step: Step, _ result: MergeResult, over hub: Row?, with past: RowNumbers.Entry?, in place: Int
   ) throws {
     if let disagreement = result.disagreement {
+      let words = UnknownStart.words(
+        for: disagreement, of: step.change, first: step.first, by: store.rows[place].rules)
       try note(
         disagreement, step.with(step.change.counted(in: disagreement)), met: hub, in: place,
-        note: isUncertain(disagreement, step, onto: hub, with: past, in: place) ? Self.mayBeCounted : nil)
+        note: isUncertain(disagreement, step, onto: hub, with: past, in: place) ? Self.mayBeCounted : words)
     } else if step.isShownByHub(result.row, over: hub) {
       let equal = try equalCursor(step, onto: hub, with: past, in: place)
       try store.owe(step.key, in: place, to: device.id, equalAt: equal)

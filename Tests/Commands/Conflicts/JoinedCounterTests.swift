@@ -1,0 +1,113 @@
+import SatchelJSON
+import Testing
+
+/// Two devices add to one counter, and put elements into one set. Their hub is lost before it gets that. There is a
+/// table for each policy.
+@Suite("Counters and sets that several devices bring to a new hub")
+struct JoinedCounterTests {
+  private let camp: CommandLineFixture
+  private static let policies = ["device", "hub", "manual", "newest"]
+  private static let schema = policies.map { "CREATE TABLE \($0) (id TEXT PRIMARY KEY, n INTEGER, tags TEXT);" }
+    .joined()
+  /// The numbers and sets of both devices. At the lost hub the number was 10, and the set was empty.
+  private static let brought = ["a": #"74|["a"]"#, "b": #"266|["b"]"#]
+
+  init() throws {
+    camp = try CommandLineFixture()
+    let tables = Self.policies.map {
+      #""\#($0)": { "conflict": "\#($0)", "columns": { "n": "sum", "tags": "union" } }"#
+    }
+    let rows = Self.policies.map { "INSERT INTO \($0) VALUES ('x', 10, '[]');" }
+    try camp.open(
+      Self.schema + rows.joined(), CommandLineFixture.definition("{ \(tables.joined(separator: ", ")) }"),
+      devices: ["a", "b"])
+    for (name, more) in [("a", 64), ("b", 256)] {
+      for table in Self.policies {
+        try camp.sql("\(name)/data.sqlite", "UPDATE \(table) SET n = n + \(more), tags = '[\"\(name)\"]'")
+      }
+      camp.awaitLaterTime()
+    }
+    try camp.remove("hub")
+    try camp.sql("next.sqlite", Self.schema)
+    camp.makeHub("hub", over: "next.sqlite")
+    camp.hub("user", "add", "ann")
+  }
+
+  private func join(_ name: String) throws {
+    let key = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
+    let left = camp.device(name, "renew", "--hub", "--request", camp.path("request-\(name)"), "--json")
+    let fingerprint = try #require(try left.json["fingerprint"]?.stringValue, "\(left.error)")
+    #expect(camp.enrol(camp.path("request-\(name)"), fingerprint).code == 0)
+    #expect(camp.device(name, "import", try camp.emit(name), "--fingerprint", key).code == 0)
+  }
+
+  /// Expects that the number and the set of the first device stay everywhere, and that a person is asked about those of
+  /// the second device in each table.
+  private func expectOpen(_ kind: String, first: String, second: String) throws {
+    for name in ["a", "b", "a", "b"] {
+      try camp.deliver(name)
+      try camp.answer(name)
+    }
+    let stays = try #require(Self.brought[first])
+    let waits = try #require(Self.brought[second])
+    for database in ["next.sqlite", "a/data.sqlite", "b/data.sqlite"] {
+      for table in Self.policies {
+        #expect(try camp.rows(database, "SELECT n, tags FROM \(table)") == stays, "\(table) in \(database)")
+      }
+    }
+    let conflicts = try camp.rows(
+      "next.sqlite",
+      """
+      SELECT table_name, kind, state, json_extract(device_values, '$.n'), json_extract(device_values, '$.tags'),
+        json_extract(hub_values, '$.n'), json_extract(hub_values, '$.tags')
+      FROM satchel_conflicts ORDER BY table_name
+      """)
+    #expect(conflicts == Self.policies.map { "\($0)|\(kind)|open|\(waits)|\(stays)" }.joined(separator: "\n"))
+  }
+
+  @Test(
+    "if both devices have the new hub's first bundle before they deliver, no policy settles an addition away",
+    arguments: [["a", "b"], ["b", "a"]])
+  func bothJoined(order: [String]) throws {
+    for name in order { try join(name) }
+    for name in order { try camp.deliver(name) }
+    try expectOpen("insert/insert", first: order[0], second: order[1])
+    let notes = try camp.rows("next.sqlite", "SELECT DISTINCT note FROM satchel_conflicts")
+    #expect(notes.hasSuffix("Enter the right value."))
+  }
+
+  @Test(
+    "a device that imports the other device's number before it delivers asks a person, whatever the policy",
+    arguments: [["a", "b"], ["b", "a"]])
+  func importedFirst(order: [String]) throws {
+    for name in order { try join(name) }
+    try camp.deliver(order[0])
+    try camp.answer(order[1])
+    let found = try camp.rows("\(order[1])/data.sqlite", "SELECT DISTINCT state, note FROM satchel_conflicts")
+    #expect(found.hasPrefix("open|") && found.hasSuffix("Enter the right value."), "\(found)")
+    try expectOpen("insert/insert", first: order[0], second: order[1])
+  }
+
+  @Test(
+    "if one device joins after the other device has delivered, no policy settles an addition away",
+    arguments: [["a", "b"], ["b", "a"]])
+  func joinedLater(order: [String]) throws {
+    for name in order {
+      try join(name)
+      try camp.deliver(name)
+    }
+    try expectOpen("update/update", first: order[0], second: order[1])
+  }
+
+  @Test("the number that a person enters is the number everywhere, and later additions count")
+  func entered() throws {
+    for name in ["a", "b"] { try join(name) }
+    for name in ["a", "b"] { try camp.deliver(name) }
+    let id = try camp.rows("next.sqlite", "SELECT id FROM satchel_conflicts WHERE table_name = 'newest'")
+    #expect(camp.hub("conflicts", "resolve", id, "--set", "n=330").code == 0)
+    for name in ["a", "b"] { try camp.answer(name) }
+    for name in ["a", "b"] { try camp.sql("\(name)/data.sqlite", "UPDATE newest SET n = n + 1") }
+    for name in ["a", "b"] { try camp.deliver(name) }
+    #expect(try camp.rows("next.sqlite", "SELECT n FROM newest") == "332")
+  }
+}
