@@ -157,7 +157,10 @@ extension Season {
     try checkNothingLost()
     try checkDeletions()
     try checkNothingOverwritten()
-    if parts { try checkCounts() }
+    if parts {
+      try checkCounts()
+      try checkCountersOfNewHub()
+    }
     if hasNewKey, !bringsFalse { try checkNothingFalse() }
     try checkTakenOnce()
     try checkNothingUnseen()

@@ -28,6 +28,7 @@ extension Season {
       root, definition: Array(rules.definition.utf8), database: root + "/field.sqlite",
       platform: Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(openings) << 48)))
     say("the hub is lost, and a new one takes its place")
+    epochOfNewHub = effective.contains(.newHub) ? nil : try hub.status().epoch
     tookEffect(.newHub)
     forgetFormerHub()
     try restoreRights()
@@ -57,6 +58,22 @@ extension Season {
     for conflict in try hub.conflicts(ConflictState.allCases) + decided {
       for case .text(let bytes) in (conflict.record.deviceValues ?? []).map(\.value) {
         remembered.insert(String(decoding: bytes, as: UTF8.self))
+      }
+    }
+  }
+
+  /// Nothing shows which part of the numbers and sets that devices bring to a new hub is the same. So no policy may
+  /// decide between two of them: a value would be lost, and no person would be asked. In a later epoch stamps decide
+  /// about them.
+  func checkCountersOfNewHub() throws {
+    guard let epoch = epochOfNewHub, try hub.status().epoch == epoch else { return }
+    let found = try hub.conflicts([.settled]) + devices.flatMap { try $0.workspace.conflicts([.settled]) }
+    for record in found.map(\.record) where record.table.text == "counters" && record.kind == .insertInsert {
+      for theirs in record.hubValues ?? [] {
+        guard let own = record.deviceValues?.first(where: { $0.name == theirs.name }), own.value != theirs.value else {
+          continue
+        }
+        throw Wrong("a policy decided about \(theirs.name) of \(Self.row(of: record)), which two devices brought")
       }
     }
   }

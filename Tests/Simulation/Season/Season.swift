@@ -58,6 +58,8 @@ final class Season {
   /// Whether hubs are put back and copied, keys are stolen and databases are broken.
   let parts: Bool
   var tally = Tally()
+  /// The epoch that a new hub began in place of a lost one. nil if there was no new hub, or if there were several.
+  var epochOfNewHub: Epoch?
   /// A copy of the hub's folder that may be put back.
   var hubCopy: HubCopy?
   /// The office's work when the last backup was made.
@@ -114,7 +116,10 @@ final class Season {
     var random = SplitMix64(seed: seed ^ 0x7365_6173_6f6e)
     hubClock = SettableClock(time)
     let names: SeasonRules.Names = seed % 5 == 2 ? .column : .primaryKey
-    rules = SeasonRules(&random, counts: parts, visits: names, takesLateWork: seed % 5 == 3, brakes: seed % 10 == 4)
+    let policies = SeasonRules.counterPolicies
+    rules = SeasonRules(
+      &random, counters: parts ? policies[Int(seed / 2 % UInt64(policies.count))] : nil, visits: names,
+      takesLateWork: seed % 5 == 3, brakes: seed % 10 == 4)
     world = SimulatedWorld(seed: random.next())
     files = SimulatedFiles(world)
     stick = world.root + "/stick"

@@ -12,8 +12,8 @@ struct SeasonRules {
   private let visits: String
   private let late: String
   private var columns = 0
-  /// Whether the dataset has the table of counters.
-  private let counts: Bool
+  /// The policy of the table of counters; nil: the dataset has no such table.
+  private let counters: String?
   private let brakes: Bool
 
   /// How a change of the hub and a change of a device are merged.
@@ -22,18 +22,25 @@ struct SeasonRules {
     #""conflict": "manual", "merge": "row""#, #""conflict": "newest", "merge": "row""#,
   ]
 
+  /// The policies of the table of counters. The policy of a season depends on its seed alone, so the other rules of a
+  /// season stay the same.
+  static let counterPolicies = ["manual", "newest", "device", "hub"]
+
   /// - Parameters:
+  ///   - counters: the policy of the table of counters; nil: there is no such table.
   ///   - takesLateWork: whether changes are applied whose user has lost the right meanwhile.
   ///   - brakes: whether every bundle that deletes or changes a row waits for a person.
-  init(_ random: inout SplitMix64, counts: Bool, visits names: Names, takesLateWork: Bool, brakes: Bool) {
-    self.counts = counts
+  init(_ random: inout SplitMix64, counters: String?, visits names: Names, takesLateWork: Bool, brakes: Bool) {
+    self.counters = counters
     self.brakes = brakes
     late = takesLateWork ? #", "late": "accept""# : ""
     sites = random.one(of: Self.policies)
     visits = (names == .column ? #""key": ["id"], "# : "") + random.one(of: Self.policies)
   }
 
-  private static let counters = #", "counters": { "columns": { "n": "sum", "tags": "union" }, "delete": "never" }"#
+  private static func counters(_ policy: String) -> String {
+    #", "counters": { "conflict": "\#(policy)", "columns": { "n": "sum", "tags": "union" }, "delete": "never" }"#
+  }
 
   private static let brake = #""brake": { "delete": "0%", "change": "0%", "rows": 0 },"#
 
@@ -42,7 +49,7 @@ struct SeasonRules {
     ["sites": sites, "visits": visits][table]?.contains(#""merge": "row""#) ?? false
   }
 
-  var words: String { "sites \(sites), visits \(visits)\(late)" }
+  var words: String { "sites \(sites), visits \(visits)\(late), counters \(counters ?? "none")" }
 
   var definition: String {
     """
@@ -50,7 +57,7 @@ struct SeasonRules {
       "attributes": { "hidden": "integer" },
       "tables": {
         "sites": { "visible": "zone % \(modulus) <> :hidden", "write": "1", \(sites)\(late) },
-        "visits": { "parents": ["sites"], \(visits)\(late) }\(counts ? Self.counters : "") } }
+        "visits": { "parents": ["sites"], \(visits)\(late) }\(counters.map(Self.counters) ?? "") } }
     """
   }
 
