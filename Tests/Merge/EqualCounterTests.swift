@@ -44,6 +44,23 @@ struct EqualCounterTests {
     #expect(merge(.insert(r(3, 5)), at: Stamp(20), onto: r(3, 5), others: others(10), by: joined).row == r(3, 5))
   }
 
+  @Test(
+    "no policy decides about other counts of rows from before their devices joined",
+    arguments: [Policy.newest, .device, .hub, .manual])
+  func unknownStart(policy: Policy) {
+    let own = rules(policy, #", "columns": { "a": "sum" }"#)
+    let merged = merge(
+      .insert(r(3, 5)), at: Stamp(20), onto: r(4, 6), others: others(10),
+      by: own.forChange(.insert(r(3, 5)), first: nil).addingEqualCounters)
+    #expect(merged.row?[1] == .integer(4))
+    #expect(merged.disagreement?.state == .open)
+    #expect(merged.disagreement?.winners[1] == .hub)
+    let image = PreImage(generation: Generation(1), stamp: Stamp(20), row: nil)
+    let rebased = rebase([image], to: r(3, 5), onto: r(4, 6), at: Stamp(10), by: own)
+    #expect(rebased.row?[1] == .integer(4))
+    #expect(rebased.conflicts.map(\.disagreement.state) == [.open])
+  }
+
   @Test("a row that its device deleted and made again counts once")
   func madeAgain() {
     let first = FirstWrite(stamp: Stamp(10), isOnly: true)
