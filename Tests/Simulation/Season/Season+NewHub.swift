@@ -28,7 +28,7 @@ extension Season {
       root, definition: Array(rules.definition.utf8), database: root + "/field.sqlite",
       platform: Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(openings) << 48)))
     say("the hub is lost, and a new one takes its place")
-    epochOfNewHub = effective.contains(.newHub) ? nil : try hub.status().epoch
+    epochOfNewHub = try effective.contains(.newHub) ? nil : hub.status().epoch
     tookEffect(.newHub)
     forgetFormerHub()
     try restoreRights()
