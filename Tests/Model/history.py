@@ -49,6 +49,7 @@ class History:
         self.is_impatient = random.Random(f"impatient {seed}").random() < 0.15
         self.can_provision = random.Random(f"provision {seed}").random() < 0.15
         self.can_lose_epochs = random.Random(f"epochs {seed}").random() < 0.1
+        self.can_lose_answers = random.Random(f"answers {seed}").random() < 0.15
         self.office = random.Random(f"office {seed}")
         self.has_births_at_hub = self.office.random() < 0.3
         self.equals = random.Random(f"equal {seed}")
@@ -87,6 +88,8 @@ class History:
             actions += [(self.lose_births, 1)]
         if self.can_lose_epochs and self.can_go_back and not self.can_lose_hub:
             actions += [(self.lose_epochs, 1)]
+        if self.can_lose_answers and self.can_go_back and not self.can_lose_hub:
+            actions += [(self.lose_answer, 1)]
         # An unseen write would be lost with the newer database.
         if self.has_old_copies and not self.world.has_unseen:
             actions += [(self.old_copies.keep, 5), (self.old_copies.put_back, 4)]
@@ -319,6 +322,25 @@ class History:
             self.exchange(self.devices)
         self.hub.put_back(files)
         self.world.went_back = True
+
+    def lose_answer(self):
+        """The office writes into a row while a device's export of it is on its way. Other devices get that value.
+
+        Then the hub is put back, and merges the export before it learns that it was set back.
+        """
+        device = self.any_device()
+        keys = sorted(set(device.rows) & set(self.hub.rows))
+        if self.hub.is_set_back or self.twin or device.is_lost or not keys:
+            return
+        files, key, column = self.hub.copy_files(), self.random.choice(keys), self.random.choice("ab")
+        device.write(key, device.rows[key] | {column: next(self.values)})
+        bundles = device.deliver()
+        self.hub.write(key, self.hub.rows[key] | {column: next(self.values)}, self.world.tick())
+        self.exchange([other for other in self.devices if other is not device])
+        self.hub.put_back(files)
+        self.world.went_back = True
+        for bundle in bundles:
+            self.hub.receive(bundle)
 
     def exchange(self, devices):
         for device in devices:

@@ -8,6 +8,7 @@ class LostTime:
 
     def __init__(self):
         self.emissions, self.delivered = {}, set()
+        self.common = 0  # the hub's cursor up to which the lost time is known to have had all changes
 
     def begin(self):
         self.delivered = set()
@@ -31,7 +32,7 @@ class LostTime:
         Before all devices have delivered again, rows would come in whole and the devices' own changes of them would
         count twice. A row whose parent is not here yet waits: an older emission may have the parent.
         """
-        waiting = []
+        waiting, self.common = [], self.newest_common(hub)
         for digest in sorted(self.emissions, reverse=True):
             emission = self.emissions[digest]
             hub.made.add(emission.digest)
@@ -43,6 +44,14 @@ class LostTime:
             left, waiting = waiting, self.merge_rows(hub, waiting)
         self.keep(hub, waiting)
         hub.release()
+
+    def newest_common(self, hub):
+        """Returns the cursor of the newest emission that these files have and that a lost emission names."""
+        cursors = {sent.digest: sent.cursor for device in hub.devices.values() for sent in device.emissions.values()}
+        for device in hub.devices.values():
+            cursors |= {digest: known.since for digest, known in device.former.items()}
+        named = {digest for emission in self.emissions.values() for digest in emission.stands.values()}
+        return max((cursors[digest] for digest in named if digest in cursors), default=0)
 
     def merge_rows(self, hub, rows, before=()):
         """Returns the rows that wait. The older versions of such a row wait behind it."""
@@ -96,7 +105,19 @@ class LostTime:
             hub.add_conflict("lost time", "hub", kept, here, is_owed=False)
         if taken:
             values = {(key, c, here[c]) for c in taken}
-            hub.known_values |= values
+            unknown = self.unknown_columns(hub, key, taken)
+            if unknown and hub.rules.hold("overwritten"):
+                replaced = Step(key, 0, "update", newest, newest, new={c: here[c] for c in unknown})
+                hub.add_conflict("lost time", "hub", replaced, merged, is_owed=False)
+            hub.known_values |= {(key, c, here[c]) for c in taken if c not in unknown}
             if hub.world.had_twin:
                 hub.world.replaced |= values
             hub.commit(key, merged, "hub", taken, newest)
+
+    def unknown_columns(self, hub, key, columns):
+        """Returns the columns whose values the hub may have taken only after it was set back.
+
+        The lost time may not have known such a value, or may have had it in a conflict that is lost.
+        """
+        newest = {column: entry.cursor for entry in hub.row_log[key] for column in entry.columns}
+        return [column for column in columns if newest.get(column, 0) > self.common]

@@ -15,6 +15,7 @@ TEXTS = {
     "lost": "Devices bring back the emissions that the hub made in the lost time.",
     "rest": "If a bundle has no room for all these emissions, later ones bring the rest.",
     "lost-parent": "A row of the lost time whose parent is not here yet waits for an older emission that has it.",
+    "overwritten": "A value that a set-back hub took and that the lost time replaces is kept as a conflict.",
     "past": "A device also brings the emissions that are older than a proof which has come to the hub.",
     "unfinished": "A hub that is set back in the midst of a recovery gets older emissions again.",
     "finish": "Emissions of the lost time are merged after all devices have delivered again.",
