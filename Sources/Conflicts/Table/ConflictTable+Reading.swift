@@ -22,6 +22,21 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
+  /// Whether a conflict about a row, in any state, keeps a value as the device's value.
+  public static func holds(_ field: Field, of row: RowInTable, in database: borrowing Database) throws -> Bool {
+    try ConflictState.allCases.contains { state in
+      try database.all(
+        """
+        SELECT \(columns) FROM satchel_conflicts
+        WHERE state = :state AND table_name = :table AND key = :key
+        """,
+        [
+          "state": .string(state.rawValue), "table": .string(row.table.text), "key": .text(canonicalKey(row.key)),
+        ]
+      ) { try stored($0).record }.contains { ($0.deviceValues ?? []).contains(field) }
+    }
+  }
+
   /// The undecided conflicts of one device about references to rows that are not there.
   static func undecidedReferences(of device: ReplicaID, in database: borrowing Database) throws -> [ConflictRecord] {
     try [ConflictState.open, .held].flatMap { state in

@@ -99,8 +99,9 @@ extension Recovery {
     guard let hub else { return try bringBack(lost, past) }
     if hub == lost.row { return nil }
     let parts = try compare(lost, with: hub, past)
-    if !parts.changes.isEmpty, let obstacle = try write(.update(parts.changes), of: lost, over: hub, past) {
-      return obstacle
+    if !parts.changes.isEmpty {
+      if let obstacle = try write(.update(parts.changes), of: lost, over: hub, past) { return obstacle }
+      try keepReplaced(by: parts.changes, of: lost, in: hub, parts.writers)
     }
     try keep(parts, of: lost, beside: hub)
     return nil
@@ -121,6 +122,8 @@ extension Recovery {
   private struct Parts {
     /// The columns that get their lost values.
     var changes: [ColumnChange] = []
+    /// The writers of the present values in these columns, if the lost time may not have had these values.
+    var writers: [Int: LogEntry] = [:]
     /// The columns whose lost values are kept beside the present ones.
     var kept: [Int] = []
     /// Whether counters or sets are among them.
@@ -146,6 +149,7 @@ extension Recovery {
       if !isNewest, let past { try store.rememberWritten(column, of: past.number, in: lost.place, after: lost.stamp) }
       if !present.columns.contains(column), isNewest {
         parts.changes.append(ColumnChange(column: column, was: hub[column], value: row[column]))
+        parts.writers[column] = present.writers[column]
       } else if !isKnown {
         parts.kept.append(column)
       }
@@ -232,14 +236,19 @@ extension Recovery {
 
   /// Returns the columns that were changed since this epoch began, or later than a row of the lost time. Also returns
   /// the old and new values of these changes, from the log. Before the epoch began, people may have worked at this hub
-  /// without knowing that it was set back.
+  /// without knowing that it was set back. So this also returns the newest change of each column that the lost time may
+  /// not have had.
   private func knownValues(of past: RowNumbers.Entry?, in place: Int, since stamp: Stamp) throws -> (
-    columns: Set<Int>, values: [Int: [Value]]
+    columns: Set<Int>, values: [Int: [Value]], writers: [Int: LogEntry]
   ) {
     var columns: Set<Int> = []
     var values: [Int: [Value]] = [:]
+    var writers: [Int: LogEntry] = [:]
     let schema = store.rows[place].schema
     try store.eachChange(of: past) { entry in
+      if entry.cursor > common {
+        for column in entry.columns(in: schema) where writers[column] == nil { writers[column] = entry }
+      }
       guard entry.cursor > store.identity.epochCursor || entry.stamp > stamp else { return .more }
       columns.formUnion(entry.columns(in: schema))
       for field in try (entry.set ?? []) + (entry.was ?? []) {
@@ -247,6 +256,6 @@ extension Recovery {
       }
       return .more
     }
-    return (columns, values)
+    return (columns, values, writers)
   }
 }

@@ -1,6 +1,7 @@
 import SatchelBundle
 import SatchelCapture
 import SatchelConflicts
+import SatchelCrypto
 import SatchelMerge
 import SatchelPlatform
 import SatchelRows
@@ -65,6 +66,8 @@ final class Recovery {
   private(set) var keys: PrimaryKeyMap
   /// The hub's cursor when the first emission was merged.
   private(set) var begin = Cursor.zero
+  /// The cursor up to which the lost time certainly had the changes of this hub's log.
+  private(set) var common = Cursor.zero
   private var unreadable: Set<String> = []
   /// The ranks of the emissions that took rows away from their device.
   private var takingAway: Set<Int> = []
@@ -90,12 +93,19 @@ final class Recovery {
 
   /// Finds the keys that rows had in the lost time and that differ from their keys here. If a change waits for such a
   /// row, the change then waits for the row's key here.
+  ///
+  /// Also finds the newest emission that this hub knows and on which these emissions build.
   func learnKeys(of emissions: [LostEmission]) throws {
+    var followed: Set<Digest> = []
     for emission in emissions {
       guard let file = emission.file else { continue }
       guard let bundle = try believedBundle(file) else { continue }
+      if case .scope(let scope) = bundle.manifest.body {
+        followed.formUnion((scope.follows ?? []).map(\.digest))
+      }
       for entry in try store.otherKeys(of: bundle, emission.link.number) { keys.add(entry) }
     }
+    common = try store.newestCursor(of: followed)
     if !keys.isEmpty { try moveWaiting() }
     begin = try store.cursor()
   }

@@ -59,6 +59,16 @@ extension HubStore {
     return found
   }
 
+  /// The hub's cursor at the making of the newest of these emissions. Zero if the hub knows none of them.
+  func newestCursor(of digests: Set<Digest>) throws -> Cursor {
+    var newest = Cursor.zero
+    try database.each("SELECT digest, cursor FROM satchel_emissions WHERE digest IS NOT NULL") { row in
+      guard let digest = Digest(hexadecimal: row.text(0)), digests.contains(digest) else { return }
+      newest = max(newest, Cursor(row.integer(1)))
+    }
+    return newest
+  }
+
   /// The emissions that a device may have when it imports the planned emission, in the order of their numbers. nil if
   /// release 0.1 made one of these emissions and its digest is unknown.
   ///

@@ -1,0 +1,65 @@
+import Testing
+
+/// A hub is put back, and merges a device's export before it learns that. The office wrote into the same row in the
+/// lost time, so a value of the lost time replaces the device's value.
+@Suite("Values that a value of the lost time replaces")
+struct ReplacedValueTests {
+  private let camp: CommandLineFixture
+  private let office = "office.sqlite"
+  private let conflicts = "SELECT state, hub_values, device_values FROM satchel_conflicts"
+
+  init() throws { camp = try CommandLineFixture() }
+
+  private func open(policy: String) throws {
+    try camp.open(
+      "CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT); INSERT INTO sites VALUES ('hill', 'Hill');",
+      CommandLineFixture.definition(#"{ "sites": { "conflict": "\#(policy)" } }"#), devices: ["tablet", "phone"])
+    for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
+  }
+
+  private func rename(_ database: String, to name: String) throws {
+    camp.awaitLaterTime()
+    try camp.sql(database, "UPDATE sites SET name = '\(name)' WHERE id = 'hill'")
+  }
+
+  /// The office writes a value that the phone alone gets. Then the hub is put back.
+  private func loseName() throws {
+    try rename(office, to: "lost")
+    try camp.carry("phone")
+    try camp.putBackHub()
+    // The bundle on the stick would show the hub its state at once.
+    try camp.remove("stick")
+  }
+
+  private func bringBackName() throws {
+    try camp.deliverAgain(["phone", "tablet"])
+    for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT name FROM sites") == "lost", "\(database)")
+    }
+  }
+
+  @Test(
+    "a value from an export that came before the hub knew of its loss is kept as a conflict",
+    arguments: zip(["hub", "newest", "manual"], ["settled", "settled", "open"]))
+  func unknownToTheLostTime(policy: String, state: String) throws {
+    try open(policy: policy)
+    try camp.keepHub()
+    try rename("tablet/data.sqlite", to: "tablet")
+    let export = try camp.export("tablet")
+    try loseName()
+    #expect(camp.hub("import", export).code == 0)
+    try bringBackName()
+    #expect(try camp.rows(office, conflicts) == #"\#(state)|{"name":"lost"}|{"name":"tablet"}"#)
+  }
+
+  @Test("a value that the lost time certainly had is no conflict")
+  func knownToTheLostTime() throws {
+    try open(policy: "manual")
+    try rename("tablet/data.sqlite", to: "tablet")
+    for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    try camp.keepHub()
+    try loseName()
+    try bringBackName()
+    #expect(try camp.rows(office, conflicts) == "")
+  }
+}
