@@ -8,7 +8,7 @@ class LostTime:
 
     def __init__(self):
         self.emissions, self.delivered = {}, set()
-        self.common = 0  # the hub's cursor up to which the lost time is known to have had all changes
+        self.common = {}  # digest of an emission -> the hub's cursor up to which its history had all changes
 
     def begin(self):
         self.delivered = set()
@@ -32,12 +32,14 @@ class LostTime:
         Before all devices have delivered again, rows would come in whole and the devices' own changes of them would
         count twice. A row whose parent is not here yet waits: an older emission may have the parent.
         """
-        waiting, self.common = [], self.newest_common(hub)
+        waiting, self.common = [], self.common_cursors(hub)
         for digest in sorted(self.emissions, reverse=True):
             emission = self.emissions[digest]
             hub.made.add(emission.digest)
             # A row that is gone was deleted or left the user's sight: it proves nothing.
-            waiting += self.merge_rows(hub, [(key, *line) for key, line in emission.rows.items() if line[0]], waiting)
+            common = self.common[digest]
+            rows = [(key, *line, common) for key, line in emission.rows.items() if line[0]]
+            waiting += self.merge_rows(hub, rows, waiting)
         self.emissions, hub.recovering = {}, 0
         left = []
         while len(left) != len(waiting):
@@ -45,23 +47,32 @@ class LostTime:
         self.keep(hub, waiting)
         hub.release()
 
-    def newest_common(self, hub):
-        """Returns the cursor of the newest emission that these files have and that a lost emission names."""
-        cursors = {sent.digest: sent.cursor for device in hub.devices.values() for sent in device.emissions.values()}
+    def common_cursors(self, hub):
+        """Returns for each emission the cursor up to which its history certainly had the changes of these files.
+
+        An emission names the emissions that its device may have before it.
+        """
+        known = {sent.digest: sent.cursor for device in hub.devices.values() for sent in device.emissions.values()}
         for device in hub.devices.values():
-            cursors |= {digest: known.since for digest, known in device.former.items()}
-        named = {digest for emission in self.emissions.values() for digest in emission.stands.values()}
-        return max((cursors[digest] for digest in named if digest in cursors), default=0)
+            known |= {digest: former.since for digest, former in device.former.items()}
+        common = {}
+        for digest in sorted(self.emissions):
+            found = [known.get(d, common.get(d)) for d in self.emissions[digest].stands.values()]
+            found = [cursor for cursor in found if cursor is not None]
+            if found:
+                common[digest] = max(found)
+        least = min(common.values(), default=0)
+        return {digest: common.get(digest, least) for digest in self.emissions}
 
     def merge_rows(self, hub, rows, before=()):
         """Returns the rows that wait. The older versions of such a row wait behind it."""
         keys, waiting = {key for key, *_ in before}, []
-        for key, row, stamps in rows:
+        for key, row, stamps, common in rows:
             if key in keys or self.must_wait(hub, row):
                 keys.add(key)
-                waiting.append((key, row, stamps))
+                waiting.append((key, row, stamps, common))
             else:
-                self.merge_row(hub, key, row, stamps)
+                self.merge_row(hub, key, row, stamps, common)
         return waiting
 
     @staticmethod
@@ -70,15 +81,15 @@ class LostTime:
 
     def keep(self, hub, rows):
         """A person decides about the rows whose parents do not come."""
-        for key, row, stamps in rows:
+        for key, row, stamps, common in rows:
             if not self.must_wait(hub, row):
-                self.merge_row(hub, key, row, stamps)
+                self.merge_row(hub, key, row, stamps, common)
                 continue
             newest = max(stamps.values())
             step = Step(key, 0, "insert", newest, newest, new=row)
             hub.add_conflict("lost parent", "hub", step, hub.rows.get(key), is_owed=False)
 
-    def merge_row(self, hub, key, row, stamps):
+    def merge_row(self, hub, key, row, stamps, common):
         here, newest = hub.rows.get(key), max(stamps.values())
         step = Step(key, 0, "insert", newest, newest, new=row)
         if here is None:
@@ -105,7 +116,7 @@ class LostTime:
             hub.add_conflict("lost time", "hub", kept, here, is_owed=False)
         if taken:
             values = {(key, c, here[c]) for c in taken}
-            unknown = self.unknown_columns(hub, key, taken)
+            unknown = self.unknown_columns(hub, key, taken, common)
             if unknown and hub.rules.hold("overwritten"):
                 replaced = Step(key, 0, "update", newest, newest, new={c: here[c] for c in unknown})
                 hub.add_conflict("lost time", "hub", replaced, merged, is_owed=False)
@@ -114,10 +125,11 @@ class LostTime:
                 hub.world.replaced |= values
             hub.commit(key, merged, "hub", taken, newest)
 
-    def unknown_columns(self, hub, key, columns):
+    @staticmethod
+    def unknown_columns(hub, key, columns, common):
         """Returns the columns whose values the hub may have taken only after it was set back.
 
         The lost time may not have known such a value, or may have had it in a conflict that is lost.
         """
         newest = {column: entry.cursor for entry in hub.row_log[key] for column in entry.columns}
-        return [column for column in columns if newest.get(column, 0) > self.common]
+        return [column for column in columns if newest.get(column, 0) > common]

@@ -134,7 +134,7 @@ extension Recovery {
     var parts = Parts()
     let row = lost.row
     let isNewest = try past.map { try !seen.contains($0.number, in: lost.place, laterThan: lost.emission) } ?? true
-    let present = try knownValues(of: past, in: lost.place, since: lost.stamp)
+    let present = try knownValues(of: past, beside: lost)
     for column in row.values.indices where hub[column] != row[column] {
       let isKnown = present.values[column, default: []].contains(row[column])
       if store.rows[lost.place].rules.countsDifferences(of: column) {
@@ -238,15 +238,15 @@ extension Recovery {
   /// the old and new values of these changes, from the log. Before the epoch began, people may have worked at this hub
   /// without knowing that it was set back. So this also returns the newest change of each column that the lost time may
   /// not have had.
-  private func knownValues(of past: RowNumbers.Entry?, in place: Int, since stamp: Stamp) throws -> (
+  private func knownValues(of past: RowNumbers.Entry?, beside lost: LostRow) throws -> (
     columns: Set<Int>, values: [Int: [Value]], writers: [Int: LogEntry]
   ) {
     var columns: Set<Int> = []
     var values: [Int: [Value]] = [:]
     var writers: [Int: LogEntry] = [:]
-    let schema = store.rows[place].schema
+    let (schema, stamp) = (store.rows[lost.place].schema, lost.stamp)
     try store.eachChange(of: past) { entry in
-      if entry.cursor > common {
+      if entry.cursor > lost.emission.common {
         for column in entry.columns(in: schema) where writers[column] == nil { writers[column] = entry }
       }
       guard entry.cursor > store.identity.epochCursor || entry.stamp > stamp else { return .more }

@@ -66,8 +66,8 @@ final class Recovery {
   private(set) var keys: PrimaryKeyMap
   /// The hub's cursor when the first emission was merged.
   private(set) var begin = Cursor.zero
-  /// The cursor up to which the lost time certainly had the changes of this hub's log.
-  private(set) var common = Cursor.zero
+  /// The cursors up to which the lost time certainly had the changes of this hub's log.
+  private var common = CommonCursors()
   private var unreadable: Set<String> = []
   /// The ranks of the emissions that took rows away from their device.
   private var takingAway: Set<Int> = []
@@ -94,18 +94,19 @@ final class Recovery {
   /// Finds the keys that rows had in the lost time and that differ from their keys here. If a change waits for such a
   /// row, the change then waits for the row's key here.
   ///
-  /// Also finds the newest emission that this hub knows and on which these emissions build.
+  /// Also finds the emissions of this hub on which these emissions build.
   func learnKeys(of emissions: [LostEmission]) throws {
-    var followed: Set<Digest> = []
+    var followed: [Digest: [Digest]] = [:]
     for emission in emissions {
       guard let file = emission.file else { continue }
       guard let bundle = try believedBundle(file) else { continue }
       if case .scope(let scope) = bundle.manifest.body {
-        followed.formUnion((scope.follows ?? []).map(\.digest))
+        followed[emission.link.digest] = (scope.follows ?? []).map(\.digest)
       }
       for entry in try store.otherKeys(of: bundle, emission.link.number) { keys.add(entry) }
     }
-    common = try store.newestCursor(of: followed)
+    common = CommonCursors(
+      of: emissions.reversed().map(\.link.digest), following: followed, known: try store.emissionCursors())
     if !keys.isEmpty { try moveWaiting() }
     begin = try store.cursor()
   }
@@ -169,7 +170,8 @@ final class Recovery {
   private func ranked(_ emission: LostEmission, _ manifest: Manifest, _ rank: Int) throws -> RankedEmission? {
     guard case .scope(let scope) = manifest.body else { return nil }
     let ofFiles = try store.isEpochOfFiles(scope.epoch)
-    return RankedEmission(emission, manifest, scope.epoch, rank: rank, isOfFiles: ofFiles)
+    return RankedEmission(
+      emission, manifest, scope.epoch, rank: rank, isOfFiles: ofFiles, common: common[emission.link.digest])
   }
 
   /// Throws if a bundle is of a later version of the dataset: columns that this hub does not have would be left out.

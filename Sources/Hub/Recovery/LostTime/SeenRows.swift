@@ -22,9 +22,13 @@ struct RankedEmission {
   let user: String
   /// The emission, as the conflicts name it.
   let words: String
+  /// The cursor up to which the emission's history certainly had the changes of this hub's log.
+  let common: Cursor
 
-  init(_ emission: LostEmission, _ manifest: Manifest, _ epoch: Epoch, rank: Int, isOfFiles: Bool) {
-    (self.epoch, self.rank, self.isOfFiles) = (epoch, rank, isOfFiles)
+  init(
+    _ emission: LostEmission, _ manifest: Manifest, _ epoch: Epoch, rank: Int, isOfFiles: Bool, common: Cursor
+  ) {
+    (self.epoch, self.rank, self.isOfFiles, self.common) = (epoch, rank, isOfFiles, common)
     (stamp, made) = (manifest.stamp, UTCTime.milliseconds(of: manifest.created).map { $0 + 999 })
     (version, user) = (manifest.version, manifest.user)
     words = "Known only from bundle \(emission.link.number) for \(manifest.to.name), of the time that this hub lost."

@@ -59,14 +59,13 @@ extension HubStore {
     return found
   }
 
-  /// The hub's cursor at the making of the newest of these emissions. Zero if the hub knows none of them.
-  func newestCursor(of digests: Set<Digest>) throws -> Cursor {
-    var newest = Cursor.zero
+  /// The hub's cursor at the making of each emission that a device may still have, of all epochs.
+  func emissionCursors() throws -> [Digest: Cursor] {
+    var cursors: [Digest: Cursor] = [:]
     try database.each("SELECT digest, cursor FROM satchel_emissions WHERE digest IS NOT NULL") { row in
-      guard let digest = Digest(hexadecimal: row.text(0)), digests.contains(digest) else { return }
-      newest = max(newest, Cursor(row.integer(1)))
+      if let digest = Digest(hexadecimal: row.text(0)) { cursors[digest] = Cursor(row.integer(1)) }
     }
-    return newest
+    return cursors
   }
 
   /// The emissions that a device may have when it imports the planned emission, in the order of their numbers. nil if
