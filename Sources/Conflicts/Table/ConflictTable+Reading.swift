@@ -160,6 +160,17 @@ extension ConflictTable {
       """, ["id": .string(id.text), "never": .integer(neverTold)])
   }
 
+  /// Marks the open `update/update` conflicts that the hub reported to a device as not yet reported to the hub. The hub
+  /// may have lost its own records of them. A conflict that the hub still knows stays there as it is.
+  public static func reportOpenAgain(of device: ReplicaID, in database: borrowing Database) throws {
+    try database.run(
+      """
+      UPDATE satchel_conflicts
+      SET told = NULL
+      WHERE state = 'open' AND device = :device AND kind = 'update/update' AND unit IS NULL AND told = 0
+      """, ["device": .string(device.text)])
+  }
+
   /// Takes over the hub's present record of a conflict, and marks it as not yet reported to the other side.
   public static func correct(
     _ record: ConflictRecord, at time: Int64, hidden: HiddenPart, in database: borrowing Database

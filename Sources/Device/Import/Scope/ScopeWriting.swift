@@ -277,6 +277,7 @@ final class ScopeWriting {
     if scope.epoch != state.epoch {
       try session.noteBrought(to: scope)
       try session.begin(scope)
+      try ConflictTable.reportOpenAgain(of: state.id, in: database)
       try RevokedKeys.join(manifest, into: &session.state, in: database)
     }
     try scope.noteHistory(in: database)

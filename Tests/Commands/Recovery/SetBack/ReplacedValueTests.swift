@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// A hub is put back, and merges a device's export before it learns that. The office wrote into the same row in the
@@ -61,5 +62,28 @@ struct ReplacedValueTests {
     try loseName()
     try bringBackName()
     #expect(try camp.rows(office, conflicts) == "")
+  }
+  @Test("an open conflict of the lost time is at the hub again, and a decision there ends it on the device too")
+  func foundInTheLostTime() throws {
+    try open(policy: "manual")
+    try camp.keepHub()
+    try rename("tablet/data.sqlite", to: "tablet")
+    let early = camp.path("early.satchel")
+    try FileManager.default.copyItem(atPath: try camp.export("tablet"), toPath: early)
+    try rename(office, to: "lost")
+    try camp.carry("phone")
+    #expect(camp.hub("import", early).code == 0)
+    try camp.answer("tablet")
+    let found = #"open|{"name":"lost"}|{"name":"tablet"}"#
+    for database in [office, "tablet/data.sqlite"] { #expect(try camp.rows(database, conflicts) == found) }
+    try camp.putBackHub()
+    try camp.remove("stick")
+    #expect(camp.hub("import", early).code == 0)
+    try bringBackName()
+    #expect(try camp.rows(office, conflicts) == found)
+    let id = try camp.rows(office, "SELECT id FROM satchel_conflicts")
+    #expect(camp.hub("conflicts", "resolve", id, "--keep", "hub").code == 0)
+    try camp.carry("tablet", rounds: 2)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT state FROM satchel_conflicts") == "resolved")
   }
 }
