@@ -34,7 +34,10 @@ struct CostTests {
     }()
   }
 
-  /// Without optimisation a line takes several times as long.
+  /// The sizes of the first comparison. The larger one is above `ScopeChange.fewRows`.
+  private static let smallCounts = (300, 2_400)
+
+  /// The sizes of the second comparison. Without optimisation a line takes several times as long.
   #if DEBUG
     private static let counts: (Int, Int) = (250, 2_000)
   #else
@@ -44,6 +47,7 @@ struct CostTests {
   @Test(
     "of each kind of line, eight times as many take no more than sixteen times as long", arguments: Filling.chosen)
   func lines(_ filling: Filling) throws {
+    if try Self.growsInProportion(filling) { return }
     var measured: [String] = []
     // Another process may disturb a measurement, but not each of them.
     for _ in 0..<3 {
@@ -63,11 +67,33 @@ struct CostTests {
     Issue.record("\(filling): \(measured.joined(separator: "; "))")
   }
 
-  /// The time of the processor, in this thread.
+  /// Whether small bundles already show that the time grows in proportion.
+  ///
+  /// They take a fifth of the time of large bundles. So this comparison allows less: the square term that it overlooks
+  /// is at most as large as the square term that the comparison of large bundles overlooks. If it is in doubt, the
+  /// large bundles decide.
+  private static func growsInProportion(_ filling: Filling) throws -> Bool {
+    for _ in 0..<2 {
+      let least = try microseconds(toTake: 1, of: filling)
+      let few = try microseconds(toTake: smallCounts.0, of: filling) - least
+      let many = try microseconds(toTake: smallCounts.1, of: filling) - least
+      if getenv("SATCHEL_TIMES") != nil {
+        print("\(filling): [\"\(smallCounts.0): \(few / 1_000) ms, \(smallCounts.1): \(many / 1_000) ms\"]")
+      }
+      if many <= 10 * (few + 1_500) { return true }
+    }
+    return false
+  }
+
   private static func milliseconds(toTake count: Int, of filling: Filling) throws -> Int64 {
+    try microseconds(toTake: count, of: filling) / 1_000
+  }
+
+  /// The time of the processor, in this thread.
+  private static func microseconds(toTake count: Int, of filling: Filling) throws -> Int64 {
     let yard = try CostFixture()
     let file = try yard.file(of: count, filling)
-    let before = threadMilliseconds()
+    let before = threadMicroseconds()
     _ = try yard.hub.importBundle(file)
     // Each bundle looks at waiting changes again, and an emission asks about all rows.
     yard.tick()
@@ -85,12 +111,12 @@ struct CostTests {
       #expect(decided.resolved.count == count)
       #expect(decided.left.isEmpty)
     }
-    return threadMilliseconds() - before
+    return threadMicroseconds() - before
   }
 
-  private static func threadMilliseconds() -> Int64 {
+  private static func threadMicroseconds() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
   }
 }

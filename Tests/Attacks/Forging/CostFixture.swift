@@ -76,8 +76,21 @@ final class CostFixture: Story {
     INSERT INTO bags VALUES ('b', '[]');
     """
 
+  /// Copies the files of a hub and two devices that were made once for all tests.
+  init() throws {
+    let made = try MadeWorkspaces.shared.get()
+    // Another seed, so that no id of the copied files comes again.
+    let ground = try WorkspaceFixture(random: SeededRandom(22), clock: SetClock(made.now))
+    self.ground = ground
+    try made.copy(into: ground.folder)
+    hub = try HubWorkspace.open(ground.folder("hub"), platform: ground.platform)
+    evil = try DeviceWorkspace.open(ground.folder("evil"), platform: ground.platform)
+    other = try DeviceWorkspace.open(ground.folder("other"), platform: ground.platform)
+  }
+
+  /// Makes a hub and two devices.
   /// - Parameter snapshot: the dataset's member `snapshot`.
-  init(clock: SetClock = .laterThanToday, snapshot: String = "never") throws {
+  init(clock: SetClock, snapshot: String) throws {
     let ground = try WorkspaceFixture(random: SeededRandom(21), clock: clock)
     self.ground = ground
     let definition = Self.definition.replacing("\"never\"", with: "\"\(snapshot)\"")
