@@ -144,9 +144,7 @@ struct HostileFileTests {
 
   private let yard: CostFixture
 
-  init() throws {
-    yard = try CostFixture(clock: SetClock(Int64(Date().timeIntervalSince1970 * 1_000)), snapshot: "first")
-  }
+  init() throws { yard = try CostFixture.today() }
 
   /// The work of a hub's command in a process of its own.
   private func run(_ words: [String]) throws -> Measured {

@@ -13,6 +13,9 @@ public final class SetClock: WallClock {
   /// Triggers use SQLite's own clock: a test's writes at a hub must not be ahead of the hub's clock.
   public static var laterThanToday: SetClock { SetClock(4_102_444_800_000) }
 
+  /// For tests that also run programs, which use the system's clock.
+  public static var today: SetClock { SetClock(SystemClock().milliseconds()) }
+
   public func milliseconds() -> Int64 { now.withLock { $0 } }
   public func pause(milliseconds: Int64) { advance(by: milliseconds) }
   public func advance(by milliseconds: Int64) { now.withLock { $0 += milliseconds } }

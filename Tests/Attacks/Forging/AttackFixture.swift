@@ -66,10 +66,30 @@ final class AttackFixture: Story {
     INSERT INTO trees VALUES (1, 'u1', 'ann', 1), (2, 'u2', 'ben', 2);
     """
 
+  private static let made: Result<MadeFiles, any Error> = Result {
+    try MadeFiles(of: AttackFixture(definition: AttackFixture.definition))
+  }
+
+  /// Copies a hub and two devices. All copies have the same ids and keys.
+  convenience init() throws { try self.init(copyOf: AttackFixture.made.get()) }
+
+  private init(copyOf made: MadeFiles) throws {
+    let ground = try WorkspaceFixture(random: SystemRandom(), clock: SetClock(made.now))
+    self.ground = ground
+    try made.copy(into: ground.folder)
+    hub = try HubWorkspace.open(ground.folder("hub"), platform: ground.platform)
+    evil = try DeviceWorkspace.open(ground.folder("evil"), platform: ground.platform)
+    victim = try DeviceWorkspace.open(ground.folder("victim"), platform: ground.platform)
+  }
+
+  convenience init(definition: String, schema: String = AttackFixture.schema) throws {
+    try self.init(random: SystemRandom(), definition: definition, schema: schema)
+  }
+
+  /// Makes a hub and two devices.
   /// - Parameter schema: SQL that makes the office's tables and rows.
   init(
-    random: any RandomSource = SystemRandom(), definition: String = AttackFixture.definition,
-    schema: String = AttackFixture.schema
+    random: any RandomSource, definition: String = AttackFixture.definition, schema: String = AttackFixture.schema
   ) throws {
     let ground = try WorkspaceFixture(random: random, clock: .laterThanToday)
     self.ground = ground

@@ -76,11 +76,24 @@ final class CostFixture: Story {
     INSERT INTO bags VALUES ('b', '[]');
     """
 
-  /// Copies the files of a hub and two devices that were made once for all tests.
-  init() throws {
-    let made = try MadeWorkspaces.shared.get()
-    // Another seed, so that no id of the copied files comes again.
-    let ground = try WorkspaceFixture(random: SeededRandom(22), clock: SetClock(made.now))
+  private static let made: Result<MadeFiles, any Error> = Result {
+    try MadeFiles(of: CostFixture(clock: .laterThanToday, snapshot: "never"))
+  }
+  private static let madeToday: Result<MadeFiles, any Error> = Result {
+    try MadeFiles(of: CostFixture(clock: .today, snapshot: "first"))
+  }
+
+  /// Copies a hub and two devices.
+  convenience init() throws {
+    let made = try CostFixture.made.get()
+    try self.init(copyOf: made, clock: SetClock(made.now))
+  }
+
+  /// A hub and two devices with today's clock, so that programs can use them. First bundles have snapshots.
+  static func today() throws -> CostFixture { try CostFixture(copyOf: madeToday.get(), clock: .today) }
+
+  private init(copyOf made: MadeFiles, clock: SetClock) throws {
+    let ground = try WorkspaceFixture(random: SeededRandom(22), clock: clock)
     self.ground = ground
     try made.copy(into: ground.folder)
     hub = try HubWorkspace.open(ground.folder("hub"), platform: ground.platform)
@@ -90,7 +103,7 @@ final class CostFixture: Story {
 
   /// Makes a hub and two devices.
   /// - Parameter snapshot: the dataset's member `snapshot`.
-  init(clock: SetClock, snapshot: String) throws {
+  private init(clock: SetClock, snapshot: String) throws {
     let ground = try WorkspaceFixture(random: SeededRandom(21), clock: clock)
     self.ground = ground
     let definition = Self.definition.replacing("\"never\"", with: "\"\(snapshot)\"")

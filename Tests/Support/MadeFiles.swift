@@ -1,0 +1,36 @@
+import Foundation
+import Glibc
+import SatchelPlatform
+import Synchronization
+
+/// The files of a story just after its beginning. Tests copy them, because making them takes longer than most tests.
+///
+/// All copies have the same ids and keys. So a test may have only one copy, and its random numbers need another seed
+/// than the files.
+public final class MadeFiles: Sendable {
+  /// The time of the story's clock after the files were made.
+  public let now: Int64
+  private let path: String
+
+  /// Copies the folder of a story. None of its databases may be open.
+  public init(of story: some Story) throws {
+    now = story.clock.milliseconds()
+    // Not where the stories are: that place may be small, because it is in memory.
+    path = Paths.join(NSTemporaryDirectory(), "satchel-made-\(UUID().uuidString)")
+    try FileManager.default.copyItem(atPath: story.folder.path, toPath: path)
+    _ = Self.isRemovedAtExit
+    Self.all.withLock { [path] in $0.append(path) }
+  }
+
+  public func copy(into folder: TemporaryFolder) throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+      try FileManager.default.copyItem(atPath: Paths.join(path, name), toPath: folder(name))
+    }
+  }
+
+  private static let all = Mutex<[String]>([])
+  private static let isRemovedAtExit =
+    atexit {
+      for path in MadeFiles.all.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+    } == 0
+}
