@@ -29,8 +29,20 @@ final class CrashFixture {
     INSERT INTO tools VALUES ('axe');
     """
 
+  private static let made: Result<MadeFiles, any Error> = Result {
+    try MadeFiles(in: CrashFixture(making: ()).folder, at: SystemClock().milliseconds())
+  }
+
   /// Both sides have changed rows that the other has not received; both changed one of them.
   init() throws {
+    let made = try CrashFixture.made.get()
+    folder = try TemporaryFolder()
+    try made.copy(into: folder)
+    try moveHub(from: made.origin)
+  }
+
+  /// Makes the files of `init()` by commands.
+  private init(making: Void) throws {
     folder = try TemporaryFolder()
     try folder.write(Array(Self.definition.utf8), to: "camp.json")
     try folder.write(Array(Self.secondDefinition.utf8), to: "camp-2.json")
@@ -72,10 +84,13 @@ final class CrashFixture {
     folder = try TemporaryFolder()
     let copied = try runProgram(at: "/bin/cp", ["-a", "\(other.folder.path)/.", folder.path], in: folder.path)
     guard copied.status == 0 else { throw ToolFailure(copied.complaint) }
-    // The hub's workspace names its database by the other world's path.
-    let path = folder("hub/satchel.json")
-    let text = try folder.text("hub/satchel.json").replacingOccurrences(of: other.folder.path, with: folder.path)
-    try Data(text.utf8).write(to: URL(filePath: path))
+    try moveHub(from: other.folder.path)
+  }
+
+  /// The hub's workspace names its database by the path of the world in which it was made.
+  private func moveHub(from origin: String) throws {
+    let text = try folder.text("hub/satchel.json").replacingOccurrences(of: origin, with: folder.path)
+    try Data(text.utf8).write(to: URL(filePath: folder("hub/satchel.json")))
   }
 
   func sql(_ database: String, _ text: String) throws { try StockTool.sqlite3(database, text, in: folder.path) }

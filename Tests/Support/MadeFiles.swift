@@ -3,21 +3,29 @@ import Glibc
 import SatchelPlatform
 import Synchronization
 
-/// The files of a story just after its beginning. Tests copy them, because making them takes longer than most tests.
+/// The files of a fixture just after its beginning. Tests copy them, because making them takes longer than most tests.
 ///
 /// All copies have the same ids and keys. So a test may have only one copy, and its random numbers need another seed
 /// than the files.
 public final class MadeFiles: Sendable {
   /// The time of the story's clock after the files were made.
   public let now: Int64
+  /// The folder in which the fixture made the files.
+  public let origin: String
   private let path: String
 
   /// Copies the folder of a story. None of its databases may be open.
-  public init(of story: some Story) throws {
-    now = story.clock.milliseconds()
-    // Not where the stories are: that place may be small, because it is in memory.
+  public convenience init(of story: some Story) throws {
+    try self.init(in: story.folder, at: story.clock.milliseconds())
+  }
+
+  /// Copies a folder. None of its databases may be open.
+  public init(in folder: TemporaryFolder, at now: Int64) throws {
+    self.now = now
+    origin = folder.path
+    // Not where the fixtures are: that place may be small, because it is in memory.
     path = Paths.join(NSTemporaryDirectory(), "satchel-made-\(UUID().uuidString)")
-    try FileManager.default.copyItem(atPath: story.folder.path, toPath: path)
+    try FileManager.default.copyItem(atPath: folder.path, toPath: path)
     _ = Self.isRemovedAtExit
     Self.all.withLock { [path] in $0.append(path) }
   }
