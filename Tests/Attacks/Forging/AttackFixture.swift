@@ -7,6 +7,7 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
+import Synchronization
 import TestSupport
 
 /// A hub with the devices of three users. One device is the attacker: it is enrolled, and signs with its own key.
@@ -66,12 +67,18 @@ final class AttackFixture: Story {
     INSERT INTO trees VALUES (1, 'u1', 'ann', 1), (2, 'u2', 'ben', 2);
     """
 
-  private static let made: Result<MadeFiles, any Error> = Result {
-    try MadeFiles(of: AttackFixture(definition: AttackFixture.definition))
-  }
+  /// The files of fixtures, by their definition and schema.
+  private static let made = Mutex<[[String]: MadeFiles]>([:])
 
-  /// Copies a hub and two devices. All copies have the same ids and keys.
-  convenience init() throws { try self.init(copyOf: AttackFixture.made.get()) }
+  /// Copies a hub and two devices. All copies with the same definition and schema have the same ids and keys.
+  /// - Parameter schema: SQL that makes the office's tables and rows.
+  convenience init(definition: String = AttackFixture.definition, schema: String = AttackFixture.schema) throws {
+    let kind = [definition, schema]
+    let known = AttackFixture.made.withLock { $0[kind] }
+    let made = try known ?? MadeFiles(of: AttackFixture(random: SystemRandom(), definition: definition, schema: schema))
+    AttackFixture.made.withLock { $0[kind] = made }
+    try self.init(copyOf: made)
+  }
 
   private init(copyOf made: MadeFiles) throws {
     let ground = try WorkspaceFixture(random: SystemRandom(), clock: SetClock(made.now))
@@ -82,12 +89,7 @@ final class AttackFixture: Story {
     victim = try DeviceWorkspace.open(ground.folder("victim"), platform: ground.platform)
   }
 
-  convenience init(definition: String, schema: String = AttackFixture.schema) throws {
-    try self.init(random: SystemRandom(), definition: definition, schema: schema)
-  }
-
-  /// Makes a hub and two devices.
-  /// - Parameter schema: SQL that makes the office's tables and rows.
+  /// Makes a hub and two devices, with ids and keys from these random numbers.
   init(
     random: any RandomSource, definition: String = AttackFixture.definition, schema: String = AttackFixture.schema
   ) throws {
