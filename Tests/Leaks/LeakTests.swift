@@ -5,7 +5,7 @@ import Testing
 
 /// Promise 5 of docs/DESIGN.md: a user receives exactly what the user may see.
 @Suite struct LeakTests {
-  private static let seeds = historySeeds(usually: 75)
+  private static let seeds = historySeeds(usually: 40)
 
   private static let lanes = min(2, seeds.count)
   /// This many pairs begin with the same dataset and rows: creating a hub takes as long as a history.
