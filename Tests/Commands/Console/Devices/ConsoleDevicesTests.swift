@@ -42,6 +42,26 @@ struct ConsoleDevicesTests {
     }
   }
 
+  @Test("each page about a device says when the hub last proved that the device had the hub's rows")
+  func verified() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    try camp.by(SetClock(SystemClock().milliseconds() + 2 * 86_400_000 + 60_000)) {
+      try camp.inBrowser(on: camp.platform) { browser throws in
+        for path in ["/", "/devices"] {
+          let page = browser.get(path).text
+          for words in ["2 days ago", "never"] {
+            #expect(page.contains("<td data-label=\"Verified\">\(words)</td>"), "\(words) in \(page)")
+          }
+        }
+        for (device, words) in [("tablet", "2 days ago"), ("phone", "never")] {
+          let page = browser.get("/device?name=\(device)").text
+          #expect(page.contains("<dt>Verified</dt><dd>\(words)</dd>"), "\(page)")
+        }
+      }
+    }
+  }
+
   @Test("a device is put on hold and released by forms, and each page says before what will happen")
   func held() throws {
     try camp.inBrowser { browser throws in
