@@ -21,7 +21,8 @@ def check_epoch_order(hub, export):
         return  # a hub that collects the lost time lets changes wait that it would refuse otherwise
     before, after = deepcopy(hub), deepcopy(hub)
     before.receive(export)
-    if before.is_set_back:
+    is_refused = export.epoch == hub.epoch and export.received_key in hub.lost_keys
+    if before.is_set_back or is_refused:
         return
     after.begin_epoch()
     after.receive(export)
@@ -107,6 +108,7 @@ class Check:
         self.counters()
         self.counters_of_the_lost_hub()
         self.rights()
+        self.forged_values()
         self.needless_conflicts()
         self.needless_finds()
         self.lost_inserts()
@@ -154,6 +156,8 @@ class Check:
                 is_kept = column == COUNTER or (key, column, value) in kept
                 demand(is_kept, lambda: f"{key}.{column} = {value}, exported by device {device.identity}, is lost")
             for emission in device.archive.values():
+                if emission.digest in self.world.forged:
+                    continue
                 for key, (row, _) in emission.rows.items():
                     for column in PLAIN if row else ():
                         demand(
@@ -283,6 +287,12 @@ class Check:
     def rights(self):
         """Each change was judged by the rights of the user who made it."""
         demand(not self.world.violations, lambda: self.world.violations[0])
+
+    def forged_values(self):
+        """No value of a thief is at the hub: no device writes such a value itself."""
+        held = {(key, *item) for key, row in self.hub.rows.items() for item in row.items()}
+        forged = sorted(held & self.world.forged_values)
+        demand(not forged, lambda: f"{forged[0]} of a thief came to the hub")
 
     def needless_conflicts(self):
         """No change was kept for a person if no other writer changed its row."""

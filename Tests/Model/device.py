@@ -21,6 +21,8 @@ class Device:
         self.former_exports = 0  # the last export that it made in an earlier epoch
         self.received, self.digest, self.epoch = 0, None, None  # the emission that it has
         self.former = frozenset()  # the epochs before its epoch, which its emissions name
+        self.key = None  # the hub's key that it follows
+        self.compared = None  # the key that a person has compared with the hub's, until an emission with it comes
         self.sent, self.archive = {}, {}  # exports by sequence; emissions that were imported, by digest
         self.known = {}  # the rows as the archive shows them
         self.lost = set()  # digests of emissions that the hub lacks
@@ -111,7 +113,7 @@ class Device:
         steps, base = tuple(self.pending()), max(self.acknowledged, self.sealed)
         self.sequence += 1
         number = (self.epoch, self.former, self.former_exports, self.sequence, self.sealed, base)
-        content = (steps, tuple(self.conflicts), self.brought(), self.clock)
+        content = (steps, tuple(self.conflicts), self.brought(), self.clock, self.key)
         export = Export(self.identity, self.user, *number, self.received, self.digest, *content)
         self.sent[self.sequence] = export
         return export
@@ -175,6 +177,8 @@ class Device:
 
     def receive(self, emission):
         """Imports an emission if it continues the history on which this database is."""
+        if not self.follows_key(emission):
+            return
         if self.is_lost:
             return self.rebuild(emission)
         if self.epoch is not None and not self.follows(emission):
@@ -195,6 +199,13 @@ class Device:
         settle_references(self)
         self.note_stand(emission)
 
+    def follows_key(self, emission):
+        """Returns whether the emission has a key that the device follows, or that a person has compared."""
+        return self.key in (None, emission.key) or self.is_compared(emission) or not self.rules.hold("compared")
+
+    def is_compared(self, emission):
+        return emission.key == self.compared and emission.is_full
+
     def change_user(self, user):
         if user != self.user and self.epoch is not None and self.rules.hold("sealed"):
             self.seal()
@@ -204,7 +215,8 @@ class Device:
         acknowledges = emission.acknowledged >= self.acknowledged or not self.rules.hold("ack")
         if emission.epoch != self.epoch:
             # If two copies of a hub both begin an epoch, a device follows one of them.
-            if self.epoch not in emission.former or not emission.is_full:
+            is_decided = self.is_compared(emission)  # a person also decides that the device leaves a thief's epoch
+            if not (self.epoch in emission.former or is_decided) or not emission.is_full:
                 return False
             if not acknowledges:
                 self.requested = emission.acknowledged
@@ -258,6 +270,7 @@ class Device:
         if emission.epoch != self.epoch:
             self.former_exports = self.sequence
         self.received, self.digest, self.epoch = emission.number, emission.digest, emission.epoch
+        self.key, self.compared = emission.key, None
         self.former |= frozenset(emission.former)
         self.archive[emission.digest], self.heard = emission, emission.time
         for _, stamps in emission.rows.values():
@@ -328,7 +341,7 @@ class Device:
     def continues(self, newest, emission):
         """Returns whether the emission follows the newest one in the archive: the rule "stand" without a database."""
         if emission.epoch != newest.epoch:
-            return newest.epoch in emission.former
+            return newest.epoch in emission.former or self.is_compared(emission)
         stands = (emission.digest, *emission.stands.values())
         return newest.digest in stands or not self.rules.hold("stand")
 

@@ -10,6 +10,7 @@ from device import Device
 from hub import Enrolled, Hub
 from oldcopy import OldCopies
 from steps import PLAIN
+from thief import Thief
 from world import Courier, User, World
 
 LENGTH = 140
@@ -58,6 +59,8 @@ class History:
         self.world.most_brought = 1 if is_tight else 1_000
         self.old_copies = OldCopies(self, random.Random(f"old copy {seed}"))
         self.has_old_copies = self.old_copies.random.random() < 0.15
+        self.thief = Thief(self, random.Random(f"thief {seed}"))
+        self.has_thief = self.thief.random.random() < 0.12
         self.actions, self.weights = self.choose_actions()
 
     def choose_actions(self):
@@ -93,6 +96,13 @@ class History:
         # An unseen write would be lost with the newer database.
         if self.has_old_copies and not self.world.has_unseen:
             actions += [(self.old_copies.keep, 5), (self.old_copies.put_back, 4)]
+        if self.has_thief:
+            # Here the key alone is lost. A hub that is set back cannot distinguish a thief from itself.
+            others = [self.copy_hub, self.put_hub_back, self.start_twin, self.lose_hub, self.lose_time]
+            others += [self.lose_births, self.lose_epochs]
+            actions = [action for action in actions if action[0] not in others]
+            actions += [(self.thief.steal, 3), (self.thief.forge, 5), (self.thief.replace_key, 1)]
+            actions += [(self.thief.compare_key, 3)]
         return zip(*actions)
 
     def run(self):
@@ -112,6 +122,10 @@ class History:
     def come_to_rest(self):
         """The operator does what the tools say, and clean rounds are carried."""
         self.retire_twin()
+        self.thief.replace_key()
+        self.thief.replace_key_again()
+        for device in self.devices:
+            self.thief.compare_key_at(device)
         is_tight = self.world.most_brought == 1
         for turn in range(14 if self.can_provision or is_tight else 8):
             if turn in ((10,) if is_tight else (5, 10)):
@@ -244,7 +258,9 @@ class History:
         if emission is None:
             return
         user, brings_rows = device.user, device.is_lost or device.has_left
+        had_compared = device.key is not None and emission.key < device.key
         device.receive(emission)
+        self.world.note_key(device, emission, had_compared)
         self.world.note_references(device)
         if device.user != user and not brings_rows:
             self.world.note_hidden_rows(device, emission)
@@ -364,7 +380,9 @@ class History:
 
     def begin_epoch(self):
         hub = self.any_hub()
-        if hub.is_set_back:
+        if hub.is_set_back and self.thief.key == hub.key:
+            hub.replace_lost_key()  # there are no copies of this hub and of its files
+        elif hub.is_set_back:
             hub.begin_epoch()
 
     def finish_recovery(self):

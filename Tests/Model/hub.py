@@ -96,6 +96,7 @@ class Hub:
         self.made = set()  # digests of all emissions of this history, and of those that came back
         self.own = set()  # those that these files show as made here
         self.is_set_back = False
+        self.key, self.lost_keys = 1, frozenset()  # keys are numbers, too
         self.proofs = []  # emissions that proved it; they wait for the next epoch
         self.lost_time = LostTime()
         self.recovering = 0  # 2: a recovery was not at its end when the next one began
@@ -254,32 +255,40 @@ class Hub:
     def receive_proof(self, proof):
         """A device shows an emission with this hub's signature. If the hub did not make it, the hub was set back."""
         emission = proof.emission
-        if emission.digest in self.made:
+        if emission.key in self.lost_keys and emission.digest not in self.made and self.rules.hold("lost-key"):
+            self.made.add(emission.digest)  # devices need not bring it again
+        elif emission.digest in self.made:
             if emission.epoch == self.epoch:
                 self.record(proof.device).declared[emission.number] = emission.digest
         elif emission.epoch in self.former:
             self.lost_time.take(emission)
         elif self.rules.hold("proof"):
-            self.note_set_back(emission)
+            self.note_set_back(emission, emission.key)
             self.proofs.append(emission)
 
-    def note_set_back(self, proof):
+    def note_set_back(self, proof, key):
         """Notes an export or an emission that proves that the hub was set back, and learns its epochs."""
         self.is_set_back = True
+        self.world.note_proof(self, key)
         self.world.note_unknown_epoch(proof.epoch, (self.epoch, *self.former))
         learned = [*proof.former, proof.epoch] if self.rules.hold("ancestors") else [proof.epoch]
         self.other_epochs += [epoch for epoch in learned if epoch != self.epoch]
 
     def admits(self, export):
         """Returns whether the export belongs to this history and lacks no export before it."""
-        is_known = export.epoch in self.former
+        is_known = export.epoch in self.former or self.was_misled(export)
         if export.epoch == self.epoch:
             is_known = export.received == 0 or export.received_digest in self.made or not self.rules.hold("received")
         if is_known:
             return export.base <= self.merged(export.device) or not self.rules.hold("reach")
-        if self.rules.hold("received"):
-            self.note_set_back(export)
+        is_proof = export.received_key not in self.lost_keys or not self.rules.hold("lost-key")
+        if self.rules.hold("received") and is_proof:
+            self.note_set_back(export, export.received_key)
         return False
+
+    def was_misled(self, export):
+        """Returns whether a thief of a lost key made the emission on which the export was made."""
+        return export.received_key in self.lost_keys and self.rules.hold("misled")
 
     def merge(self, export):
         """Merges the steps that are new, and records the device's emission."""
@@ -340,7 +349,7 @@ class Hub:
         epoch = (self.epoch, self.former)
         place = (device.number, digest, device.proved, stands)
         came = frozenset(self.made | self.lost_time.emissions.keys())
-        content = (self.merged(device_id), is_full, rows, was, self.world.time, came, self.known())
+        content = (self.merged(device_id), is_full, rows, was, self.world.time, came, self.known(), self.key)
         emission = Emission(device_id, device.user, *epoch, *place, *content)
         device.emissions[device.number] = Sent(self.cursor, seen, digest, device.user)
         device.owed = {k: n or device.number for k, n in device.owed.items()}
@@ -390,6 +399,15 @@ class Hub:
         return {c: self.stamps.get((key, c), 0) for c in COLUMNS}
 
     # Epochs
+
+    def replace_lost_key(self):
+        """The operator makes another key. The hub lacks nothing, so it collects nothing."""
+        self.lost_keys |= {self.key}
+        self.key += 1
+        self.made |= {emission.digest for emission in self.proofs}
+        self.proofs, recovering = [], self.recovering
+        self.begin_epoch()
+        self.recovering = recovering
 
     def begin_epoch(self):
         """The operator acknowledges that the hub was set back."""

@@ -18,6 +18,8 @@ class LostTime:
         self.emissions[emission.digest] = emission
 
     def collect(self, hub, export):
+        if hub.rules.hold("stolen"):
+            hub.made.update(e.digest for e in export.brought if e.key in hub.lost_keys)
         if hub.rules.hold("lost"):
             self.emissions.update((e.digest, e) for e in export.brought if e.digest not in hub.made)
         # A device that brings as many as have room may have more.

@@ -81,6 +81,7 @@ class Export:
     conflicts: tuple = ()  # what the device found when it replayed its changes
     brought: tuple = ()  # emissions of the lost time, for the hub
     made: int = 0  # when it was made, by the device's clock
+    received_key: int | None = None  # the key that signed the emission that the device has
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +111,4 @@ class Emission:
     time: int = 0  # when it was made
     collected: frozenset = frozenset()  # emissions of earlier epochs that the hub has, by their digests
     known: frozenset = frozenset()  # those of them that the hub knows to have made
+    key: int = 1  # that signed it

@@ -31,6 +31,8 @@ class World:
         self.came_back = set()  # keys of rows that came back as a whole from a lost time
         self.equal_counts = set()  # keys of rows of which it is unknown which additions a lost hub had, or who has them
         self.uncounted = set()  # keys of rows of which it is unknown how much was counted
+        self.forged = set()  # digests of the emissions of a thief
+        self.forged_values = set()  # (key, column, value) that a thief made
 
     def new_digest(self):
         self.digest += 1
@@ -72,6 +74,16 @@ class World:
         for later in known:
             if epoch in self.before.get(later, ()):
                 self.violations.append(f"a hub knows the epoch {later}, but not the epoch {epoch} before it")
+
+    def note_proof(self, hub, key):
+        """A hub counts as set back because of an emission that this key signed."""
+        if key in hub.lost_keys:
+            self.violations.append("a thief stopped the hub with a key that it knows to be lost")
+
+    def note_key(self, device, emission, had_compared):
+        """A device was given an emission, perhaps after a person compared a key that is newer."""
+        if emission.digest in self.forged and had_compared and device.digest == emission.digest:
+            self.violations.append(f"device {device.identity} follows a thief, after a person compared the hub's key")
 
     def note_references(self, device):
         """After an import, no row of a device refers to a row that is not there."""
