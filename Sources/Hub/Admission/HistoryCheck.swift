@@ -99,6 +99,11 @@ struct HistoryCheck {
   /// The refusal of a bundle whose emission the hub does not know. If the hub's `keys/` were put back too, the proof
   /// may be signed with a key that this hub had and does not have now.
   private func unknownEmission() throws -> Refusal {
+    if let proof = changes.proof, let signature = proof.signature,
+      try isSignedByThief(Manifest.EmissionLink(number: changes.received, digest: proof.digest), signature)
+    {
+      return emissionOfThief
+    }
     if try namesUnknownKey() {
       return Refusal(
         .unknownEmission,
@@ -118,6 +123,22 @@ struct HistoryCheck {
         """
         Ask the user of \(device.name) to export again. If that is refused too, make a full bundle: satchel-hub emit \
         --device \(device.name) --full
+        """,
+      keeping: .quarantine)
+  }
+
+  /// The refusal of a bundle whose emission is of the present epoch, and is signed with a lost key. The hub cannot lead
+  /// the device out of this epoch, because the device expects bundles that follow the thief's emission.
+  private var emissionOfThief: Refusal {
+    Refusal(
+      .unknownEmission,
+      """
+      It was made on bundle \(changes.received), which a lost key of this hub signed. This hub did not make that bundle.
+      """,
+      hint:
+        """
+        A person who has the lost key misled the device. Begin one more epoch: satchel-hub keys rotate --lost --again. \
+        Then a person compares the new fingerprint at each device, and the work of \(device.name) comes in.
         """,
       keeping: .quarantine)
   }
