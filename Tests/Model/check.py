@@ -6,6 +6,9 @@ from copy import deepcopy
 from steps import COUNTER, PARENT, PLAIN, ZONE, Conflict
 
 
+FIRM = ("manual", "hub")  # with another policy an older write may win
+
+
 class Failure(Exception):
     """A history ended in a state that the protocol promises never to reach."""
 
@@ -188,8 +191,6 @@ class Check:
 
     def older_values(self):
         """No value is back after a writer that knew it wrote over it, unless a conflict says so."""
-        if self.hub.policy not in ("manual", "hub"):
-            return  # with another policy an older write may win
         ahead = self.written_ahead()
         for device in self.devices:
             merged = self.hub.merged(device.identity)
@@ -204,10 +205,12 @@ class Check:
     def check_older(self, step, row):
         if row is None or step.key.startswith("e"):
             return  # equal rows may come again
-        if step.operation == "delete":
+        if step.operation == "delete" and self.hub.policy in FIRM:
             demand(row != step.was or step.key in self.disputed_keys, lambda: f"{step.key} is back after its delete")
         elif step.operation == "update":
             for column, value in step.new.items():
+                if self.policy_of(column) not in FIRM:
+                    continue
                 is_back = column != COUNTER and row[column] == step.was[column]
                 is_back &= (step.key, column) not in self.world.written_twice
                 demand(
@@ -217,7 +220,7 @@ class Check:
 
     def later_values(self):
         """With the policy "newest", no value counts that is older than a value that lost against it."""
-        if self.hub.policy != "newest":
+        if "newest" not in map(self.policy_of, PLAIN):
             return
         knowing = set(self.values_written_over())
         ahead = self.written_ahead()
@@ -226,6 +229,8 @@ class Check:
             if row is None or conflict.kind != "update/update" or not key.startswith("k") or key in ahead:
                 continue
             for column, value in conflict.step.new.items():
+                if self.policy_of(column) != "newest":
+                    continue
                 # Rows that count as a whole are compared by their newest values.
                 compared = PLAIN if self.hub.grain == "row" else [column]
                 stamp = max(self.hub.in_force[key, c] for c in compared)
@@ -233,6 +238,11 @@ class Check:
                 # The conflict has the time of the last write of its step, and a writer may have seen an earlier one.
                 is_older &= (key, column, value, row[column]) not in knowing
                 demand(column == COUNTER or not is_older, lambda: f"{key}.{column} is older than {value}")
+
+    def policy_of(self, column):
+        """Returns the policy that must decide about a column, whatever rules the run leaves out."""
+        own = {} if self.hub.grain == "row" else self.world.own_policies
+        return own.get(column, self.hub.policy)
 
     def written_ahead(self):
         """Returns the keys of rows that devices wrote whose clocks are ahead.

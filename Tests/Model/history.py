@@ -25,6 +25,9 @@ class History:
         if self.policy == "manual" and random.Random(f"policy {seed}").random() < 0.3:
             self.policy = "hub"
         self.grain = self.random.choice(["column", "column", "row"])
+        self.columns = random.Random(f"columns {seed}")
+        if self.columns.random() < 0.3:
+            self.world.own_policies = {c: self.columns.choice(["manual", "device", "newest", "hub"]) for c in "ab"}
         self.hub = Hub(self.world, rules, self.policy, self.grain)
         self.world.users = {name: User(hidden) for hidden, name in enumerate(["ana", "ben", "cleo", "dan"])}
         names = list(self.world.users)
@@ -66,6 +69,8 @@ class History:
     def choose_actions(self):
         actions = [(self.write, 42), (self.deliver, 14), (self.emit, 10), (self.courier.carry, 19)]
         actions += [(self.write_at_hub, 5), (self.change_rights, 2.5), (self.begin_epoch, 2), (self.finish_recovery, 1)]
+        if self.world.own_policies:
+            actions += [(self.write_twice, 4)]
         if self.can_go_back:
             actions += [(self.copy_hub, 1.5), (self.put_hub_back, 1.5)]
         if self.world.has_rights:
@@ -182,6 +187,15 @@ class History:
             return device.add(key, random.choice([1, 2, 5]))
         column = random.choice("ab") if part < 0.85 else "c"
         device.write(key, device.rows[key] | {column: self.new_value(device, key, column)})
+
+    def write_twice(self):
+        """Two devices write the same columns of one row."""
+        devices = [device for device in self.columns.sample(self.devices, 2) if not device.is_lost]
+        keys = sorted(set.intersection(*(set(device.rows) for device in devices))) if devices else []
+        if keys:
+            key, columns = self.columns.choice(keys), self.columns.choice(["a", "b", "ab"])
+            for device in devices:
+                device.write(key, device.rows[key] | {column: next(self.values) for column in columns})
 
     def new_value(self, device, key, column):
         """Returns a value that no row has, or the value that others wrote and that the device has not seen yet."""

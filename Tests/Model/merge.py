@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from copies import Both, Delivered, apart_from_kin
 from joining import leaves_open
+from policies import policy_of
 from rebase import is_mixed
 from steps import COLUMNS, COUNTER, PARENT, PLAIN, UNKNOWN
 
@@ -339,7 +340,8 @@ class StepMerger:
         is_disputed = bool(self.disputed) if self.hub.grain == "row" else column in self.disputed
         if self.cursor_for(step.key) is None and not is_disputed:
             return self.when(step) > self.hub.stamps.get((step.key, column), 0)
-        if self.hub.policy == "newest" and self.hub.rules.hold("later"):
+        policy = policy_of(self.hub, column)
+        if policy == "newest" and self.hub.rules.hold("later"):
             columns = others or {column} if self.hub.grain == "row" else {column}
             return self.when(step) > max(self.hub.stamps.get((step.key, c), 0) for c in columns)
-        return self.hub.policy == "device"
+        return policy == "device"

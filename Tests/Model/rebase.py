@@ -1,6 +1,7 @@
 """A device's pending changes of one row, replayed on the row that came from the hub."""
 
 from joining import leaves_open
+from policies import policy_of
 from steps import COLUMNS, COUNTER, PLAIN, UNKNOWN, Conflict, PreImage
 
 
@@ -14,11 +15,12 @@ def keep_delete(device, images, step):
             images[generation] = PreImage(step.was, image.first, image.stamp, is_gone=True)
 
 
-def wins(device, step, stamp):
-    """Returns whether a pending change wins against a change with `stamp` that the device had not seen."""
-    if device.policy == "newest" and device.rules.hold("later"):
+def wins(device, step, column, stamp):
+    """Returns whether a pending change of a column wins against a change with `stamp` that the device had not seen."""
+    policy = policy_of(device, column)
+    if policy == "newest" and device.rules.hold("later"):
         return step.stamp > stamp
-    return device.policy == "device"
+    return policy == "device"
 
 
 def is_mixed(policy, written, others, is_won):
@@ -112,7 +114,7 @@ class Rebase:
 
     def wins(self, step, column):
         columns = self.others() or {column} if self.device.grain == "row" else {column}
-        return wins(self.device, step, max(self.stamps.get(c, 0) for c in columns))
+        return wins(self.device, step, column, max(self.stamps.get(c, 0) for c in columns))
 
     @staticmethod
     def replay(device, step, stamps):
@@ -141,7 +143,7 @@ class Rebase:
             for column, value in step.new.items():
                 if column == COUNTER:
                     merged[column] += value - step.was[column]
-                elif row[column] == step.was[column] or wins(device, step, stamps.get(column, 0)):
+                elif row[column] == step.was[column] or wins(device, step, column, stamps.get(column, 0)):
                     merged[column] = value
                 elif row[column] != value:
                     conflict = "update/update"

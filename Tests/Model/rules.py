@@ -10,6 +10,7 @@ TEXTS = {
     "await": "A change of a row that a device has still to deliver again waits for the row.",
     "equal": "A value that two writers wrote counts as written by both, so a change that knew only one meets it.",
     "later": "With the policy newest, the later stamp wins, at the hub as on the device.",
+    "own-policy": "A column's own policy decides about it, whatever the table's policy is.",
     "tomb": "The hub remembers the delete of a row that it never had.",
     "held": "An insert that meets an equal row is nothing new, but the device is sent that row from now on.",
     "lost": "Devices bring back the emissions that the hub made in the lost time.",

@@ -31,6 +31,7 @@ class World:
         self.came_back = set()  # keys of rows that came back as a whole from a lost time
         self.equal_counts = set()  # keys of rows of which it is unknown which additions a lost hub had, or who has them
         self.uncounted = set()  # keys of rows of which it is unknown how much was counted
+        self.own_policies = {}  # column -> its own policy, if it has one
         self.forged = set()  # digests of the emissions of a thief
         self.forged_values = set()  # (key, column, value) that a thief made
 
