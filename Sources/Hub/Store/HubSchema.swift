@@ -9,6 +9,7 @@ enum HubSchema {
     HubStore.braked,
     // Emissions to devices.
     emissions, emissionSets, owed, declared, HubStore.lostEmissions, HubStore.awaitedEmissions,
+    HubStore.formerEmissions,
     // Known states of devices.
     HubStore.proofs, HubStore.differentRows, HubStore.reports, HubStore.health, HubStore.formerRights,
     HubStore.attachments, HubStore.received, HubStore.files,

@@ -17,6 +17,9 @@ extension HubSchema {
     try database.execute("ALTER TABLE satchel_emissions ADD COLUMN rows_left INTEGER NOT NULL DEFAULT 0")
     try database.execute(HubStore.operators)
     try database.execute(HubStore.acts)
+    try database.execute(HubStore.formerEmissions)
+    // A lost time may be in recovery. Which of its emissions are known only shows while their records are there.
+    try HubStore.keepFormerEmissions(in: database)
   }
 
   private static let toSchema18: SchemaUpgrade.Step = { try ConflictTable.addKeptOutIndex(in: $0) }

@@ -106,7 +106,7 @@ final class Recovery {
       for entry in try store.otherKeys(of: bundle, emission.link.number) { keys.add(entry) }
     }
     common = CommonCursors(
-      of: emissions.reversed().map(\.link.digest), following: followed, known: try store.emissionCursors())
+      of: emissions.reversed().map(\.link.digest), following: followed, known: try store.formerEmissionCursors())
     if !keys.isEmpty { try moveWaiting() }
     begin = try store.cursor()
   }

@@ -59,15 +59,6 @@ extension HubStore {
     return found
   }
 
-  /// The hub's cursor at the making of each emission that a device may still have, of all epochs.
-  func emissionCursors() throws -> [Digest: Cursor] {
-    var cursors: [Digest: Cursor] = [:]
-    try database.each("SELECT digest, cursor FROM satchel_emissions WHERE digest IS NOT NULL") { row in
-      if let digest = Digest(hexadecimal: row.text(0)) { cursors[digest] = Cursor(row.integer(1)) }
-    }
-    return cursors
-  }
-
   /// The emissions that a device may have when it imports the planned emission, in the order of their numbers. nil if
   /// release 0.1 made one of these emissions and its digest is unknown.
   ///

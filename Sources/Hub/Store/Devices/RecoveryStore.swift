@@ -36,6 +36,32 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
+  /// A row for each emission that a device might have when a lost time was found. Emissions of the lost time build on
+  /// them. The hub forgets its other records of them when devices come into the new epoch.
+  static let formerEmissions = """
+    CREATE TABLE satchel_former_emissions (
+      digest TEXT PRIMARY KEY, -- of its B2SUMS
+      cursor INTEGER NOT NULL  -- the newest change in the log when it was made
+    ) WITHOUT ROWID
+    """
+
+  static func keepFormerEmissions(in database: borrowing Database) throws {
+    try database.run(
+      """
+      INSERT OR IGNORE INTO satchel_former_emissions (digest, cursor)
+      SELECT digest, cursor FROM satchel_emissions WHERE digest IS NOT NULL
+      """)
+  }
+
+  /// The hub's cursor at the making of each emission on which an emission of a lost time may build.
+  func formerEmissionCursors() throws -> [Digest: Cursor] {
+    var cursors: [Digest: Cursor] = [:]
+    try database.each("SELECT digest, cursor FROM satchel_former_emissions") { row in
+      if let digest = Digest(hexadecimal: row.text(0)) { cursors[digest] = Cursor(row.integer(1)) }
+    }
+    return cursors
+  }
+
   /// Whether the recovery of the lost time is running.
   func isRecovering() throws -> Bool {
     try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) != 0 } ?? false
@@ -43,7 +69,10 @@ extension HubStore {
 
   /// Records that a lost time is to be recovered, as an epoch begins. A recovery that was not at its end goes on: then
   /// emissions of the epoch that ends may have been made before the rows of an older lost time were back.
-  func beginRecovery() throws { try database.run("UPDATE satchel_hub SET recovering = min(recovering + 1, 2)") }
+  func beginRecovery() throws {
+    try database.run("UPDATE satchel_hub SET recovering = min(recovering + 1, 2)")
+    try Self.keepFormerEmissions(in: database)
+  }
 
   /// Records that an emission of a lost time came, after that time was merged.
   func resumeRecovery() throws { try database.run("UPDATE satchel_hub SET recovering = max(recovering, 1)") }
