@@ -34,22 +34,24 @@ public protocol ProgramRunner: Sendable {
   ///
   /// Throws `.permissionDenied` if the program belongs to another user than this process's user or root, or if other
   /// users can write to it.
-  /// - Parameter started: is called when the program runs, and has opened its input.
-  func run(_ program: Program, started: () -> Void) throws(PlatformError) -> ProgramEnd
+  /// - Parameter opened: is called when the input is open, before the program runs. The file may be removed then.
+  func run(_ program: Program, opened: () -> Void) throws(PlatformError) -> ProgramEnd
 }
 
 /// The machine's programs.
 public struct HostPrograms: ProgramRunner {
   public init() {}
 
-  public func run(_ program: Program, started: () -> Void) throws(PlatformError) -> ProgramEnd {
+  public func run(_ program: Program, opened: () -> Void) throws(PlatformError) -> ProgramEnd {
     try checkOwner(program.path)
     // Ctrl-C reaches this process alone, because the program has a group of its own.
     let held = HeldEndSignals()
     var request: Int32?
     defer { held.release(request) }
-    let process = try start(program)
-    started()
+    let input = try systemCall("open", program.input) { unsafe Glibc.open(program.input, O_RDONLY | O_CLOEXEC) }
+    defer { _ = Glibc.close(input) }
+    opened()
+    let process = try start(program, reading: input)
     return try wait(for: process, program, &request)
   }
 
@@ -60,12 +62,12 @@ public struct HostPrograms: ProgramRunner {
     guard [0, geteuid()].contains(info.st_uid), info.st_mode & 0o022 == 0 else { throw .permissionDenied(path: path) }
   }
 
-  private func start(_ program: Program) throws(PlatformError) -> pid_t {
-    for text in [program.path, program.input] { try refuseZeroByte("start", text) }
+  private func start(_ program: Program, reading input: Int32) throws(PlatformError) -> pid_t {
+    try refuseZeroByte("start", program.path)
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, program.input, O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
     unsafe posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)

@@ -110,12 +110,12 @@ struct Hooks {
       defer { files.close(fd) }
       try files.write(fd, document.prettyBytes)
     }
-    // A program that runs has opened its input. So nothing is left behind if this command is killed meanwhile.
+    // The input is open before the program runs. So nothing is left behind if this command is killed meanwhile.
     return try platform.programs.run(
       Program(
         path: path, input: Paths.absolute(input, currentDirectory: here),
         variables: ["\(Self.variable)=\(event.rawValue)", "SATCHEL_WORKSPACE=\(root)"], longest: Self.longest),
-      started: remove)
+      opened: remove)
   }
 
   /// Why the file of an event cannot be run; nil: it can, or there is none.

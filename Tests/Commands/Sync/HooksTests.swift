@@ -147,6 +147,6 @@ struct HooksTests {
     try camp.write("slow", "#!/bin/sh\nsleep 600 & wait\n")
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: camp.path("slow"))
     let program = Program(path: camp.path("slow"), input: "/dev/null", variables: [], longest: 50)
-    #expect(try HostPrograms().run(program, started: {}) == .overdue)
+    #expect(try HostPrograms().run(program, opened: {}) == .overdue)
   }
 }
