@@ -149,6 +149,7 @@ struct KeyForgeryTests {
       ALTER TABLE satchel_owed DROP COLUMN equal_at;
       DROP TABLE satchel_operators;
       DROP TABLE satchel_acts;
+      DROP TABLE satchel_former_emissions;
       DROP TABLE satchel_former_rights;
       DROP TABLE satchel_braked;
       DROP TABLE satchel_health;

@@ -300,6 +300,7 @@ struct LostTimeTests {
         ALTER TABLE satchel_owed DROP COLUMN equal_at;
         DROP TABLE satchel_operators;
         DROP TABLE satchel_acts;
+        DROP TABLE satchel_former_emissions;
         DROP TABLE satchel_former_rights;
         ALTER TABLE satchel_devices DROP COLUMN hold_since;
         ALTER TABLE satchel_devices DROP COLUMN hold_note;
