@@ -144,7 +144,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
     table(#""conflct": "hub""#), "tables.t.conflct", "knows no such member",
     """
     Did you mean "conflict"? Allowed here: key, parents, orphans, references, visible, write, conflict, merge, \
-    columns, attachments, unique, delete, deleted, late, keys, block, unit, brake, label, comment.
+    columns, attachments, unique, delete, deleted, late, keys, block, unit, brake, label, priority, comment.
     """
   ),
   (#"{ "dataset": "d", "version": 1, "encrypt": "often", "tables": { "t": {} } }"#, "encrypt", "never, always", nil),
@@ -213,7 +213,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
     """
     Allowed here: key, parents, orphans, references, visible, write, conflict, merge, columns, attachments, unique, \
-    delete, deleted, late, keys, block, unit, brake, label, comment.
+    delete, deleted, late, keys, block, unit, brake, label, priority, comment.
     """
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
