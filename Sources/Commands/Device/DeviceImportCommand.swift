@@ -158,13 +158,6 @@ extension DeviceTool {
     }
     var text: TerminalText =
       "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
-    if report.returning > 0 {
-      text += """
-        \(Words.count(report.returning, "row")) left because the hub was set back. They come back when the hub has \
-        this device's bundles: carry them to the hub (satchel sync does it).
-
-        """
-    }
     if report.isCopyChosen {
       text += "You chose the copy of the hub that made this bundle. This device follows that copy from now on.\n"
     }

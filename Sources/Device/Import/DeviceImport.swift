@@ -29,9 +29,6 @@ public struct ImportReport: ImportOutcome, Sendable {
   public var copy: String?
   /// The number of unseen rows that became pending changes, because they held UNIQUE values of rows from the hub.
   public var takenUp = 0
-  /// The number of removed rows that come back, because the hub was set back and this device has its bundles of the
-  /// lost time. It is counted only if so many rows left that a person would be asked otherwise.
-  public var returning: Int64 = 0
   /// The dataset version to which the bundle brought this device; nil: the device already had it.
   public var version: Int64?
   /// For each table, the number of changes to send about rows that were here before the first bundle. nil: no rows were

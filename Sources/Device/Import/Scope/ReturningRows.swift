@@ -4,28 +4,29 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Counts the rows that the first bundle of a new epoch removes only because the hub was set back. This device has the
-/// hub's bundles of the lost time, and carries them to the hub. So these rows come back.
+/// Counts the rows that the first bundle of a new epoch removes, and that may come back because the hub was set back.
+/// This device has the hub's bundles of the lost time, and carries them to the hub. Not all rows that they name come
+/// back: the hub may have such a row, and hide it now.
 struct ReturningRows {
   private let session: DeviceSession
   /// The removed rows that no bundle has named so far.
   private var removed: [Name: Set<RowKey>]
-  private var counts: [Name: Int64] = [:]
+  private var count: Int64 = 0
 
   private init(_ removed: [Name: Set<RowKey>], of session: DeviceSession) {
     (self.removed, self.session) = (removed, session)
   }
 
-  /// Returns the number of rows that come back, by table. A row counts if the newest bundle of the lost time that names
-  /// the row has it.
+  /// Returns the number of rows that may come back. A row counts if the newest bundle of the lost time that names the
+  /// row has it.
   /// - Parameters:
   ///   - removed: the rows that the bundle removed.
   ///   - scope: the bundle that begins the epoch.
   static func count(
     among removed: [Name: Set<RowKey>], of session: DeviceSession, lostBefore scope: Manifest.Scope
-  ) throws -> [Name: Int64] {
+  ) throws -> Int64 {
     // A person chose a hub with another key, or another copy of the hub. It may not accept the former bundles.
-    if session.isHubConfirmed { return [:] }
+    if session.isHubConfirmed { return 0 }
     var rows = ReturningRows(removed, of: session)
     let known = Set(scope.known)
     for emission in try session.archivedEmissions(before: scope.epoch).reversed() {
@@ -33,7 +34,7 @@ struct ReturningRows {
       if known.contains(emission.digest) { break }
       guard try rows.read(emission.path) else { break }
     }
-    return rows.counts
+    return rows.count
   }
 
   /// Reads one bundle, after all newer bundles. Returns whether older bundles may name further rows. A bundle that is
@@ -67,6 +68,6 @@ struct ReturningRows {
   }
 
   private mutating func note(_ key: RowKey, in table: Name) {
-    if removed[table]?.remove(key) != nil { counts[table, default: 0] += 1 }
+    if removed[table]?.remove(key) != nil { count += 1 }
   }
 }

@@ -16,8 +16,8 @@ public enum BroughtRemovals: Sendable {
 /// Compares the rows that a bundle from the hub removes with the dataset's limits. A wrong rule at the hub could take
 /// all rows from a device, also those that its user needs today.
 ///
-/// A hub that was set back lacks the rows of the lost time, and its first bundle removes them. These rows do not count
-/// if this device brings them back: the hub waits for this device, which must import the bundle first.
+/// A hub that was set back lacks the rows of the lost time, and its first bundle removes them. These rows count too: a
+/// bundle that names a row does not show that the hub lacks it. But the words say that they may come back.
 struct ScopeBrake {
   /// The limits of each table before the bundle, because the bundle may bring other limits.
   private let limits: [(table: TrackedTable, brake: Brake)]
@@ -49,42 +49,36 @@ struct ScopeBrake {
   /// effect.
   /// - Parameters:
   ///   - tally: what the bundle changed.
-  ///   - returning: gives the number of removed rows that come back, by table; nil: the bundle begins no epoch. It is
-  ///     called only if the bundle is beyond the limits together with these rows.
-  /// - Returns: the number of removed rows that come back; zero if `returning` was not called.
+  ///   - countLost: gives the number of removed rows that may come back, because the hub was set back. nil: the bundle
+  ///     begins no epoch. It is called only if the bundle is beyond the limits.
   func check(
-    _ tally: RowTally, _ manifest: Manifest, in database: borrowing Database, returning: () throws -> [Name: Int64]?
-  ) throws -> Int64 {
-    if try excess(of: tally, besides: [:], in: database).isEmpty { return 0 }
-    let back = try returning()
-    let count = back?.values.reduce(0, +) ?? 0
-    let words = try excess(of: tally, besides: back ?? [:], in: database)
-    if words.isEmpty { return count }
-    let further = """
-      Further rows (\(count)) leave because the hub was set back. They come back when the hub has this device's \
-      bundles.
-      """
+    _ tally: RowTally, _ manifest: Manifest, in database: borrowing Database, countLost: () throws -> Int64?
+  ) throws {
+    let words = try excess(of: tally, in: database)
+    if words.isEmpty { return }
+    let lost = try countLost()
+    let removed = words.joined(separator: ", and ")
+    var message = "The hub's bundle \(manifest.wholeNumber) removes \(removed) from this device."
+    if let lost, lost > 0 {
+      message +=
+        " Up to \(lost) of these rows may come back: the hub was set back, and this device has the lost bundles."
+    }
     throw Refusal(
-      .brake,
-      "The hub's bundle \(manifest.wholeNumber) removes \(words.joined(separator: ", and ")) from this device."
-        + (count == 0 ? "" : " \(further)"),
+      .brake, message,
       hint:
         """
         Nothing was changed: continue to work and export. The bundle waits. Ask the office whether that is meant. If \
         it is: satchel apply --accept
-        """ + (back == nil ? "" : ". The recovery of the hub waits for that."),
+        """ + (lost == nil ? "" : ". The recovery of the hub waits for that."),
       keeping: .unnoted)
   }
 
   /// Describes the tables that are beyond their limits.
-  /// - Parameter returning: the number of removed rows that do not count, by table.
-  private func excess(
-    of tally: RowTally, besides returning: [Name: Int64], in database: borrowing Database
-  ) throws -> [String] {
+  private func excess(of tally: RowTally, in database: borrowing Database) throws -> [String] {
     var words: [String] = []
     for (table, counts) in tally.tables {
       guard let (tracked, brake) = limits.first(where: { $0.table.name == table }) else { continue }
-      let removed = Int64(counts.deleted) - (own[table] ?? 0) - (returning[table] ?? 0)
+      let removed = Int64(counts.deleted) - (own[table] ?? 0)
       // Counting a table reads all of it.
       guard brake.deletePercent < 100, removed > brake.rows else { continue }
       let all = try tracked.count(in: database) + Int64(counts.deleted) - Int64(counts.inserted)

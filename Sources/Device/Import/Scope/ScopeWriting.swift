@@ -175,7 +175,7 @@ final class ScopeWriting {
     let now = session.platform.clock.milliseconds()
     let asked = try Set(ConflictTable.list([.open, .held], in: database).map(\.record.id))
     let (applier, rekeyed) = try writeRows(of: bundle, unseen)
-    let returning = try rowsThatReturn(after: applier)
+    try checkBrake(after: applier)
     try session.reach(ImportWrite.keyBlocks)
     try PrimaryKeyCollisions.takeBlocks(
       of: bundle, after: state.received, session.tables, device: state.id, in: database)
@@ -192,7 +192,6 @@ final class ScopeWriting {
       conflicts: conflicts + (upgrade?.departed ?? 0), told: told, rekeyed: rekeyed)
     report.kept = kept
     report.tally = applier.tally
-    report.returning = returning
     report.found = Array((exported.found + applier.found).prefix(RowTally.mostShown))
     report.version = upgrade == nil ? nil : session.dataset.version
     try session.reach(ImportWrite.exportedRows)
@@ -205,11 +204,9 @@ final class ScopeWriting {
     return report
   }
 
-  /// Throws a `Refusal` if the bundle removes more rows than the limits allow. Returns the number of removed rows that
-  /// come back, because the hub was set back; zero if the limits allow them all to leave.
-  private func rowsThatReturn(after applier: ScopeApplier) throws -> Int64 {
-    guard let brake else { return 0 }
-    return try brake.check(applier.tally, manifest, in: database) {
+  /// Throws a `Refusal` if the bundle removes more rows than the limits allow.
+  private func checkBrake(after applier: ScopeApplier) throws {
+    try brake?.check(applier.tally, manifest, in: database) {
       if scope.epoch == session.state.epoch { return nil }
       return try ReturningRows.count(among: applier.removedByEpoch, of: session, lostBefore: scope)
     }
