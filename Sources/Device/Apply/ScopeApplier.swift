@@ -279,19 +279,17 @@ final class ScopeApplier {
   /// write to that row any more.
   private func takeBackForbidden() throws {
     if mixed.isEmpty, forbidden.isEmpty { return }
-    try session.database.execute("PRAGMA ignore_check_constraints = OFF")
-    var isCheckable: [Name: Bool] = [:]
-    for (rows, key) in mixed {
-      // A CHECK may need a function that is missing here. Then the hub checks the row.
-      let isChecked = try isCheckable[rows.name] ?? rows.isCheckable()
-      isCheckable[rows.name] = isChecked
-      if !isChecked { continue }
-      do { try rows.rewrite(key) } catch let error as SQLiteError where error.kind == .constraint {
-        forbidden.append((rows, key))
+    try session.database.withChecks {
+      var isCheckable: [Name: Bool] = [:]
+      for (rows, key) in mixed {
+        // A CHECK may need a function that is missing here. Then the hub checks the row.
+        let isChecked = try isCheckable[rows.name] ?? rows.isCheckable()
+        isCheckable[rows.name] = isChecked
+        if !isChecked { continue }
+        if try rows.breaksCheck(key) { forbidden.append((rows, key)) }
       }
     }
     mixed = []
-    try session.database.execute("PRAGMA ignore_check_constraints = ON")
     for (rows, key) in forbidden {
       guard let images = try pending[rows.schema.name]?.images(of: key), let first = images.first else { continue }
       // The policy does not settle this conflict: at the hub the change waits until it fits.

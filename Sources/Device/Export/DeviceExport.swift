@@ -220,9 +220,9 @@ extension DeviceSession {
     do {
       try SnapshotBuilder.addWhole(database, tables, to: &draft, largeRows: .areRefused)
     } catch BundleError.rowTooLarge where isDue {
-    } catch let error as SQLiteError where error.nameOfApp != nil {
+    } catch let error as SQLiteError {
+      guard let lacking = error.nameOfApp else { throw error }
       if isDue { return }
-      let lacking = error.nameOfApp ?? ""
       throw WorkspaceError(
         .database,
         "The whole database cannot be exported, because a table needs \(lacking), which only the app has.",

@@ -116,11 +116,7 @@ final class DeviceUpgrade {
     guard let step else { return [] }
     for (table, existed) in step.added { try take(table, existed: existed) }
     // A row that breaks a CHECK does not fit either.
-    try database.execute("PRAGMA ignore_check_constraints = OFF")
-    var stranded: [StrandedRow] = []
-    for table in step.kept { stranded += try bringOwnRows(of: table, step) }
-    try database.execute("PRAGMA ignore_check_constraints = ON")
-    return stranded
+    return try database.withChecks { try step.kept.flatMap { try bringOwnRows(of: $0, step) } }
   }
 
   private func bringOwnRows(of table: TrackedTable, _ step: VersionStep) throws -> [StrandedRow] {

@@ -92,23 +92,15 @@ struct ReplayedRows {
     return try rows.row(rivals[0])
   }
 
-  /// The rows that break a CHECK. No app could write to such a row any more.
+  /// The rows that break a CHECK.
   private func rowsWithBrokenChecks(
     among mixed: [Replayed], in database: borrowing Database
   ) throws -> [Replayed] {
     if mixed.isEmpty { return [] }
-    var found: [Replayed] = []
-    try database.execute("PRAGMA ignore_check_constraints = OFF")
-    // A CHECK may need a function that is missing here. Then the hub checks the row.
-    if try rows.isCheckable() {
-      for row in mixed {
-        do { try rows.rewrite(row.key) } catch let error as SQLiteError where error.kind == .constraint {
-          found.append(row)
-        }
-      }
+    return try database.withChecks {
+      // A CHECK may need a function that is missing here. Then the hub checks the row.
+      try rows.isCheckable() ? mixed.filter { try rows.breaksCheck($0.key) } : []
     }
-    try database.execute("PRAGMA ignore_check_constraints = ON")
-    return found
   }
 
   /// Writes a row as in the newer database, and keeps the write of the copy as a conflict.

@@ -45,7 +45,7 @@ struct HistoryCheck {
       if changes.received <= device.emitted { return }
       throw try unknownEmission()
     }
-    let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
+    let emission = emission(of: proof)
     if try isMade(emission) { return }
     // The signature does not contain the epoch. So an emission that is known to be of another epoch proves nothing
     // here.
@@ -54,6 +54,11 @@ struct HistoryCheck {
       try isSignedByUs(emission, signature)
     else { throw try unknownEmission() }
     throw try hub.proofOfSetBack(emission, of: changes.epoch, after: changes.former, for: device.id, store)
+  }
+
+  /// The emission on which the bundle builds, as the bundle names it.
+  private func emission(of proof: Manifest.EmissionProof) -> Manifest.EmissionLink {
+    Manifest.EmissionLink(number: changes.received, digest: proof.digest)
   }
 
   private func isMade(_ emission: Manifest.EmissionLink) throws -> Bool {
@@ -72,8 +77,9 @@ struct HistoryCheck {
     else {
       return
     }
-    let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
-    guard signature.isOf(emission, from: store.identity.id, to: [device.id], store.dataset.name, signedBy: [next])
+    guard
+      signature.isOf(
+        emission(of: proof), from: store.identity.id, to: [device.id], store.dataset.name, signedBy: [next])
     else { return }
     var device = device
     device.toldKey = .zero
@@ -100,7 +106,7 @@ struct HistoryCheck {
   /// may be signed with a key that this hub had and does not have now.
   private func unknownEmission() throws -> Refusal {
     if let proof = changes.proof, let signature = proof.signature,
-      try isSignedByThief(Manifest.EmissionLink(number: changes.received, digest: proof.digest), signature)
+      try isSignedByThief(emission(of: proof), signature)
     {
       return emissionOfThief
     }
@@ -157,7 +163,7 @@ struct HistoryCheck {
       if mayFollowUnknownKey { return }
       throw refusal
     }
-    let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
+    let emission = emission(of: proof)
     // This hub made the emission, so this hub knows the epoch of the emission. But the bundle names another epoch.
     if try isMade(emission) { throw refusal }
     // A thief of the hub's key misled the device. The work of the device's user in that time is still valid.
@@ -177,7 +183,7 @@ struct HistoryCheck {
   /// never learns that it must deliver again.
   private func checkFormerEmission() throws {
     guard changes.received > .zero, changes.sequence > device.merged, let proof = changes.proof, try namesUnknownKey(),
-      try !mayFollowUnknownKey(), try !isMade(.init(number: changes.received, digest: proof.digest))
+      try !mayFollowUnknownKey(), try !isMade(emission(of: proof))
     else { return }
     throw try unknownEmission()
   }
@@ -228,7 +234,7 @@ struct HistoryCheck {
   }
 
   private func isOnOwnEmission() throws -> Bool {
-    if let proof = changes.proof, try isMade(.init(number: changes.received, digest: proof.digest)) { return true }
+    if let proof = changes.proof, try isMade(emission(of: proof)) { return true }
     return try store.emission(changes, of: device.id) != nil
   }
 

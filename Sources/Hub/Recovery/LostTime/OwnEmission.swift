@@ -52,9 +52,7 @@ extension HubWorkspace {
           try store.declare(link, by: device)
         } else {
           // With this record, the device need not bring the emission any more.
-          try store.add(
-            LostEmission(device: device, link: link, file: nil), made: bundle.manifest.stamp,
-            at: platform.clock.milliseconds())
+          try noteArrival(of: link, bundle.manifest, store)
         }
       }
       return HubImportReport(bundle.manifest, .unused)
@@ -117,16 +115,19 @@ extension HubWorkspace {
     if try !store.isCollected(found.digest) {
       guard try store.isAwaited(found.digest, from: found.manifest.to.id) else { return nil }
       let link = Manifest.EmissionLink(number: scope.number, digest: found.digest)
-      try store.writeTransaction(runMode) {
-        try store.add(
-          LostEmission(device: found.manifest.to.id, link: link, file: nil), made: found.manifest.stamp,
-          at: platform.clock.milliseconds())
-      }
+      try store.writeTransaction(runMode) { try noteArrival(of: link, found.manifest, store) }
     }
     var report = HubImportReport(found.manifest, .unused)
     report.isOfLostKey = true
     if runMode == .commit, folder.isForUs(path) { try platform.files.remove(path) }
     return report
+  }
+
+  /// Records that an emission came, and that its file is not kept. The caller holds the transaction.
+  private func noteArrival(of link: Manifest.EmissionLink, _ manifest: Manifest, _ store: HubStore) throws {
+    try store.add(
+      LostEmission(device: manifest.to.id, link: link, file: nil), made: manifest.stamp,
+      at: platform.clock.milliseconds())
   }
 
   /// Merges the lost time if all parts of it are here. Returns nil if parts are missing.

@@ -43,7 +43,7 @@ extension HubWorkspace {
   func finishRecovery(_ store: HubStore) throws -> RecoveryReport {
     let recovery = try Recovery(self, store)
     let emissions = try store.lostEmissionsToMerge()
-    try recovery.learnKeys(of: emissions)
+    try recovery.learn(from: emissions)
     for (rank, emission) in emissions.enumerated() { try recovery.merge(emission, rank) }
     try recovery.mergeWaiting()
     for (rank, emission) in emissions.enumerated() { try recovery.noteGone(emission, rank) }
@@ -95,7 +95,7 @@ final class Recovery {
   /// row, the change then waits for the row's key here.
   ///
   /// Also finds the emissions of this hub on which these emissions build.
-  func learnKeys(of emissions: [LostEmission]) throws {
+  func learn(from emissions: [LostEmission]) throws {
     var followed: [Digest: [Digest]] = [:]
     for emission in emissions {
       guard let file = emission.file else { continue }

@@ -52,10 +52,19 @@ extension HubStatus {
   }
 
   /// The next steps if devices follow a newer key than this hub has.
-  public static let wayOutOfOlderKeys =
+  public static let wayOutOfOlderKeys = OlderKeys.wayOut(
+    "put the newest copy of its keys/ in place, and sync again")
+}
+
+/// The keys of a hub whose `keys/` were put back from a copy.
+enum OlderKeys {
+  /// The next steps if devices may follow a newer key than this hub has.
+  /// - Parameter step: what to do if there is a copy of the newer keys.
+  static func wayOut(_ step: String) -> String {
     """
     If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a copy: \
-    put the newest copy of its keys/ in place, and sync again. If there is none: satchel-hub keys rotate --lost. Then \
-    the rows that this hub sent since that copy do not come back
+    \(step). If there is none: satchel-hub keys rotate --lost. Then the rows that this hub sent since that copy do not \
+    come back
     """
+  }
 }

@@ -46,12 +46,8 @@ extension HubWorkspace {
   }
 
   /// The next steps if a device has something that another key than this hub's keys signed.
-  static let wayOutOfOlderKeys =
-    """
-    If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a \
-    copy: with the newest copy of its keys/ in place, import this again. If there is none: satchel-hub keys rotate \
-    --lost. Then the rows that this hub sent since that copy do not come back
-    """
+  static let wayOutOfOlderKeys = OlderKeys.wayOut(
+    "with the newest copy of its keys/ in place, import this again")
 
   /// Throws if the hub would continue without the key that its devices follow. Devices would refuse all its bundles.
   func refuseWithoutKey(_ store: HubStore) throws {
