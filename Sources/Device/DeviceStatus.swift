@@ -129,20 +129,31 @@ extension DeviceWorkspace {
   /// Examines the workspace and changes nothing.
   public func status() throws -> DeviceStatus {
     let key = try keys.ownKey()
-    let trouble = try trouble()
+    let (current, trouble) = try currentOrTrouble()
     return DeviceStatus(
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       quarantined: try quarantined(),
       failedImports: try failedImports.list(),
       staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
-      current: try trouble != nil ? nil : examinedIfCaptured()?.status(), trouble: trouble,
+      current: current, trouble: trouble,
       health: trouble == nil ? health() : nil)
   }
 
   /// The path of the export that sticks carry in volumes; nil: there is none, or all its volumes are on sticks.
   public func exportOnSticks() throws -> String? {
     try examined().onSticks().last.map { try folder.place(ofOutgoing: $0.whole, platform.files) }
+  }
+
+  /// The state of the data, or the fault of the database. Both are nil if no bundle from the hub was imported yet.
+  private func currentOrTrouble() throws -> (DeviceStatus.Current?, DeviceStatus.Trouble?) {
+    if let trouble = try trouble() { return (nil, trouble) }
+    do {
+      return (try examinedIfCaptured()?.status(), nil)
+    } catch let error as SQLiteError where error.isDamage {
+      // The damage is behind the beginning of the file. The exports that wait can still be named.
+      return (nil, .damaged(error.message))
+    }
   }
 
   private func trouble() throws -> DeviceStatus.Trouble? {

@@ -120,10 +120,11 @@ extension DeviceTool {
   /// The status of the device's data; nil: the hub's first bundle has not come. A failure: the device had data, and its
   /// database cannot be used.
   private static func working(_ workspace: DeviceWorkspace) throws -> Result<DeviceStatus.Current?, any Error> {
-    do {
-      if let current = try workspace.status().current { return .success(current) }
-    } catch let error as SQLiteError where error.isDamage { return .failure(error) }
+    let status = try workspace.status()
+    if let current = status.current { return .success(current) }
     do { try workspace.checkDatabase() } catch { return .failure(error) }
+    // The damage may be in a page that only the status reads.
+    if case .damaged(let words) = status.trouble { return .failure(SQLiteError(corrupt: words)) }
     return .success(nil)
   }
 

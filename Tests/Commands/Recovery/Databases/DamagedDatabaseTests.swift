@@ -24,8 +24,8 @@ struct DamagedDatabaseTests {
     case head
   }
 
-  private func damage(_ harm: Harm) throws {
-    let page = try camp.rows("tablet/data.sqlite", "SELECT rootpage FROM sqlite_schema WHERE name = 'sites'")
+  private func damage(_ harm: Harm, of table: String = "sites") throws {
+    let page = try camp.rows("tablet/data.sqlite", "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
     let size = try camp.rows("tablet/data.sqlite", "PRAGMA page_size")
     let path = camp.path("tablet/data.sqlite")
     var bytes = try Data(contentsOf: URL(filePath: path))
@@ -83,6 +83,24 @@ struct DamagedDatabaseTests {
     #expect(try camp.read("tablet/\(name)") == before)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews") == "quiet")
     #expect(camp.device("tablet", "export").code == 0)
+  }
+
+  /// Status reads the rows of `reviews`, because some of them have changes that are not delivered.
+  @Test("status says that it is damaged, and names the exports that wait", arguments: ["reviews", "satchel_exports"])
+  func namesExports(table: String) throws {
+    #expect(camp.device("tablet", "export").code == 0)
+    try camp.sql("tablet/data.sqlite", "PRAGMA journal_mode = DELETE; UPDATE reviews SET stars = 4 WHERE id = 'r1'")
+    try damage(.table, of: table)
+    let status = camp.device("tablet", "status")
+    #expect(status.code == 0, "\(status.error)")
+    #expect(status.out.contains("the database is damaged ("), "\(status.out)")
+    #expect(status.out.contains("1 file in bundles/outbox can be carried: satchel sync DIR"), "\(status.out)")
+    #expect(try camp.device("tablet", "status", "--json").json["state"] == "damaged")
+    try camp.makeFolder("stick")
+    let synced = camp.device("tablet", "sync", camp.path("stick"), "--plain-folder")
+    #expect(synced.code == 5 && synced.error.contains("The database is damaged"), "\(synced.out)\(synced.error)")
+    let carried = try FileManager.default.subpathsOfDirectory(atPath: camp.path("stick"))
+    #expect(carried.contains { $0.hasSuffix("camp-tablet-hub-1.satchel") }, "\(carried)")
   }
 
   @Test("a bundle with changes rebuilds the database from the kept bundles, as a full bundle does")
