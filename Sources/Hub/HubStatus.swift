@@ -82,6 +82,9 @@ public struct HubStatus: Sendable {
     return found
   }
 
+  /// The refused files whose changes have not come since, as far as is known. The newest is first.
+  public var stillRefused: [Quarantine.Refused] { quarantined.filter { !$0.hasCome } }
+
   /// The devices on hold whose bundles wait here, by name.
   public var onHold: [String] {
     waiting.reduce(into: []) { names, bundle in

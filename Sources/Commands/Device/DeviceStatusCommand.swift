@@ -259,7 +259,7 @@ extension DeviceTool {
     } else if !isToExport, let file = status.outbox.last {
       steps.append("carry bundles/outbox/\(file) to the hub.")
     }
-    if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine(status.quarantined, tool: name)) }
+    if let step = StatusSheet.stepOfQuarantine(status.quarantined, tool: name) { steps.append(step) }
     return steps
   }
 

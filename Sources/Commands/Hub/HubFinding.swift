@@ -59,7 +59,7 @@ struct HubFinding {
     if !status.failedImports.isEmpty {
       words.append("\(Words.count(status.failedImports.count, "bundle")) could not be imported")
     }
-    if !status.quarantined.isEmpty { words.append("\(Words.count(status.quarantined.count, "file")) refused") }
+    if !status.stillRefused.isEmpty { words.append("\(Words.count(status.stillRefused.count, "file")) refused") }
     if !status.braked.isEmpty {
       words.append(
         "deletes or changes very many rows, and waits: \(status.braked.map(\.device).joined(separator: ", "))")

@@ -256,7 +256,7 @@ extension HubTool {
       steps.append("satchel-hub compare \(entry.device.name), which lists its rows that differ")
     }
     if status.openConflicts > 0 { steps.append("satchel-hub conflicts") }
-    if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine(status.quarantined, tool: name)) }
+    if let step = StatusSheet.stepOfQuarantine(status.quarantined, tool: name) { steps.append(step) }
     return steps + ["satchel-hub sync DIR, with each stick that comes and before it goes."]
   }
 

@@ -91,7 +91,8 @@ extension Report.Section {
   static func refused(_ refused: [Quarantine.Refused]) -> Report.Section {
     Report.Section(
       heading: "Refused files",
-      table: .init(titles: ["File", "Reason", "What it means"], rows: refused.map { [$0.file, $0.reason, $0.words] }),
+      table: .init(
+        titles: ["File", "Reason", "What it means"], rows: refused.map { [$0.file, $0.reason, $0.presentWords] }),
       ifEmpty: "No file was refused.")
   }
 

@@ -23,7 +23,7 @@ struct QuarantineCommands {
     ) { command, context in
       let refused = try list(command, context)
       var table = TextTable(["FILE", "SIZE", "WHY"])
-      for file in refused { table.add([file.file, "\(file.bytes >> 10) KiB", file.words]) }
+      for file in refused { table.add([file.file, "\(file.bytes >> 10) KiB", file.presentWords]) }
       var text: TerminalText =
         refused.isEmpty ? "Nothing was refused.\n" : table.text(width: context.console.traits.width)
       let isFull = Quarantine.isFull(refused.map(\.bytes))

@@ -48,11 +48,17 @@ struct StatusSheet {
   }
 }
 
+extension Quarantine.Refused {
+  /// The refusal, and whether it still needs a person.
+  var presentWords: String { hasCome ? "\(words) Its changes have come since, so it needs nothing more." : words }
+}
+
 extension StatusSheet {
-  static func stepOfQuarantine(_ refused: [Quarantine.Refused], tool: String) -> String {
-    let reason =
-      Quarantine.isFull(refused.map(\.bytes))
-      ? "bundles/quarantine is full, and keeps no more refused files: " : ""
+  /// The step that refused files need. nil if they need none.
+  static func stepOfQuarantine(_ refused: [Quarantine.Refused], tool: String) -> String? {
+    let isFull = Quarantine.isFull(refused.map(\.bytes))
+    if !isFull, refused.allSatisfy(\.hasCome) { return nil }
+    let reason = isFull ? "bundles/quarantine is full, and keeps no more refused files: " : ""
     return
       """
       \(reason)\(tool) quarantine list says why files were refused; what you have seen to: \(tool) quarantine drop \
@@ -65,7 +71,7 @@ extension StatusSheet {
       refused.map {
         [
           "file": .string($0.file), "reason": .string($0.reason), "words": .string($0.words),
-          "bytes": .integer($0.bytes),
+          "bytes": .integer($0.bytes), "came": .bool($0.hasCome),
         ]
       })
   }
@@ -116,9 +122,12 @@ extension StatusSheet {
     }
 
     mutating func add(quarantined: [Quarantine.Refused]) {
-      guard let newest = quarantined.first else { return }
-      add(
-        "Quarantine", "\(Words.count(quarantined.count, "refused file")); the newest, \(newest.file): \(newest.words)")
+      let still = quarantined.filter { !$0.hasCome }
+      if let newest = still.first {
+        add("Quarantine", "\(Words.count(still.count, "refused file")); the newest, \(newest.file): \(newest.words)")
+      }
+      let came = quarantined.count - still.count
+      if came > 0 { add("Quarantine", "\(Words.count(came, "refused file")) whose changes have come since") }
     }
   }
 }

@@ -1,11 +1,38 @@
+import SatchelBundle
+import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
 /// The files that this hub refused.
 extension HubWorkspace {
-  /// The refused files, the newest first.
-  public func quarantined() throws -> [Quarantine.Refused] { try Quarantine.list(folder, files: platform.files) }
+  /// The refused files, the newest first, each with the knowledge whether its changes have come since.
+  public func quarantined() throws -> [Quarantine.Refused] {
+    var refused = try Quarantine.list(folder, files: platform.files)
+    // The list is shown even if the database cannot be read.
+    guard !refused.isEmpty, let store = try? examined() else { return refused }
+    let keys = try trustedKeys(store)
+    for place in refused.indices { refused[place].hasCome = try hasCome(refused[place], signedBy: keys, store) }
+    return refused
+  }
+
+  /// Whether the changes in a refused file have come since. False if nothing proves it.
+  private func hasCome(_ refused: Quarantine.Refused, signedBy keys: [PublicKey], _ store: HubStore) throws -> Bool {
+    let path = Paths.join(folder.quarantine, refused.file)
+    guard let bundle = try reader.identityIfSound(of: path, trust: .keys(keys)),
+      let device = try store.device(bundle.manifest.from.id), device.state != .flagged
+    else { return false }
+    switch bundle.manifest.body {
+    case .changes(let changes):
+      // A copy of the device makes other bundles with the same numbers. The device's later bundles name the digests of
+      // its own bundles, and contain their changes.
+      guard changes.sequence <= device.merged else { return false }
+      return try store.digest(of: changes.sequence, in: device.id) == bundle.digest
+    case .volume(let volume):
+      return try volume.whole == .changes && Ledger.hasTaken(volume.of, from: device.name, in: store.database)
+    case .scope, .enrolment, .backup: return false
+    }
+  }
 
   /// Deletes refused files, with the reasons beside them. Returns the deleted files.
   ///

@@ -269,6 +269,9 @@ public enum Quarantine {
     /// The message and the hint for people.
     public let words: String
     public let bytes: Int64
+    /// Whether it is known that the changes in it have come since, with this bundle or a later one. Then the file needs
+    /// no person.
+    public var hasCome = false
   }
 
   /// The names of the refused files, oldest first. The texts beside them and the remains of a killed command are left

@@ -23,10 +23,56 @@ struct QuarantineTests {
     let row = device == "tablet" ? "'t', 'lake', 'ann'" : "'p', 'lake', 'bob'"
     try camp.sql("\(device)/data.sqlite", "INSERT INTO reviews VALUES (\(row), 1, hex(randomblob(300000)))")
     let path = try camp.export(device)
+    try flip(path)
+    return path
+  }
+
+  /// Changes one byte, or changes it back.
+  private func flip(_ path: String) throws {
     var bytes = try Data(contentsOf: URL(filePath: path))
     bytes[bytes.count - 100_000] ^= 1
     try bytes.write(to: URL(filePath: path))
-    return path
+  }
+
+  private static let step = "quarantine list says why files were refused"
+
+  @Test("a refused file whose changes have come since asks for nothing", arguments: [true, false])
+  func changesCame(inSameBundle: Bool) throws {
+    let file = try damaged("tablet")
+    #expect(camp.hub("import", file).code == 3)
+    #expect(camp.hub("import", try damaged("phone")).code == 3)
+    #expect(camp.hub("status").out.contains("2 refused files; the newest"))
+    if inSameBundle {
+      try flip(file)
+      #expect(camp.hub("import", file).code == 0)
+    } else {
+      try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
+      #expect(camp.hub("import", try camp.export("tablet")).code == 0)
+    }
+    let status = camp.hub("status").out
+    #expect(status.contains("1 refused file; the newest"), "\(status)")
+    #expect(status.contains("1 refused file whose changes have come since"), "\(status)")
+    #expect(status.contains(Self.step), "The phone's changes have not come: \(status)")
+    try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'p'")
+    #expect(camp.hub("import", try camp.export("phone")).code == 0)
+    let both = camp.hub("status").out
+    #expect(both.contains("2 refused files whose changes have come since") && !both.contains(Self.step), "\(both)")
+    #expect(try kept().count == 2)
+    let refused = try camp.hub("quarantine", "list", "--json").json["refused"]?.arrayValue
+    #expect(refused?.map { $0["came"] } == [true, true])
+  }
+
+  @Test("the work of a copy does not count as come because its device delivered bundles with later numbers")
+  func workOfCopy() throws {
+    try fork()
+    #expect(camp.hub("device", "fork", "tablet", "--keep", "1").code == 0)
+    for stars in 3...4 {
+      try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = \(stars) WHERE id = 'r1'")
+      #expect(camp.hub("import", try camp.export("tablet")).code == 0)
+    }
+    let refused = try camp.hub("quarantine", "list", "--json").json["refused"]?.arrayValue
+    #expect(refused?.map { $0["came"] } == [false])
+    #expect(camp.hub("status").out.contains(Self.step))
   }
 
   @Test("the refused files of one signer leave room for those of another")

@@ -109,10 +109,10 @@ struct Need {
           urgency: .bad, title: "Failed imports", count: Int64(status.failedImports.count),
           words: "are not accepted yet.", button: ("steps", "See why")))
     }
-    if let newest = status.quarantined.first {
+    if let newest = status.stillRefused.first {
       needs.append(
         Need(
-          urgency: .warn, title: "Refused files", count: Int64(status.quarantined.count),
+          urgency: .warn, title: "Refused files", count: Int64(status.stillRefused.count),
           words: "changed nothing. The newest is \(Words.short(newest.file)).", button: ("bundles", "See why")))
     }
     return needs

@@ -17,7 +17,9 @@ extension HubWorkspace {
   /// The refused exports whose history the hub does not know, and that have not come since.
   func exportsOfUnknownHistory(_ store: HubStore) throws -> [ExportOfUnknownHistory] {
     let reasons = [Reason.unknownEmission, .otherEpoch]
-    let refused = try quarantined().filter { file in reasons.contains { $0.rawValue == file.reason } }
+    let refused = try Quarantine.list(folder, files: platform.files).filter { file in
+      reasons.contains { $0.rawValue == file.reason }
+    }
     if refused.isEmpty { return [] }
     let keys = try trustedKeys(store)
     return try refused.compactMap { refused in
