@@ -124,10 +124,11 @@ extension HubTool {
   }
 
   /// Warnings about clocks, each with the clock's owner. A difference between two clocks does not show which of them is
-  /// wrong.
+  /// wrong. While this hub's own clock has a fault, no device is blamed.
   private static func clockWarnings(_ status: HubStatus, _ now: Int64, by clock: any WallClock) -> [String] {
     let skewed = status.devices.map(\.device).filter { $0.state != .revoked && Words.skew($0.skew) != nil }
-    var words = skewed.compactMap { device in
+    let blamed = status.clockFault == nil ? skewed : []
+    var words = blamed.compactMap { device in
       Words.skew(device.skew).map {
         "the clock of \(device.name) was \($0), against this hub's, when it reported last: set it right there"
       }

@@ -105,8 +105,11 @@ extension HubWorkspace {
   /// Accepts the present reading of the clock as right. The caller holds a transaction.
   func acceptClock(_ store: HubStore) throws {
     let now = platform.clock.milliseconds()
-    // The times of former users may be from the wrong clock.
-    if try store.clockFault(at: now) != nil { try store.restartFormerUsers(at: now) }
+    // The times of former users may be from the wrong clock. So may the differences to the devices' clocks.
+    if try store.clockFault(at: now) != nil {
+      try store.restartFormerUsers(at: now)
+      try store.forgetSkews()
+    }
     if try store.clockReading() > 0 { try store.saveClockReading(now) }
     try store.lowerTimes(at: now)
     guard store.damage.isEmpty else { return }

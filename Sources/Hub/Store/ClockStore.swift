@@ -11,6 +11,9 @@ extension HubStore {
     try database.run("UPDATE satchel_hub SET clock = :time", ["time": .integer(time)])
   }
 
+  /// Forgets how far the devices' clocks were ahead of this hub's clock. The next report of a device shows it again.
+  func forgetSkews() throws { try database.run("UPDATE satchel_devices SET skew = 0") }
+
   /// Throws a `Refusal` if the hub's clock cannot be right. Also throws it if the clock was wrong when the hub gave
   /// stamps that no device can have.
   func checkClock(at now: Int64) throws {

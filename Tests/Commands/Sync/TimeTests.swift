@@ -250,6 +250,29 @@ struct TimeTests {
     #expect(accepted.out.contains("Its present reading now counts as right."), "\(accepted.out)\(accepted.error)")
   }
 
+  @Test("a device is not blamed for a difference to a clock of the hub that was wrong and was accepted as right")
+  func blamedByWrongClock() throws {
+    let wrong = now - 3650 * Self.day
+    try write("before", in: "phone/data.sqlite", at: now)
+    try deliver("phone", at: now + 1000, hubAt: now + 2000)
+    try atHub(wrong) { camp.hub("doctor", "--repair", "--yes") }
+    try write("later", in: "phone/data.sqlite", at: now + 3000)
+    try deliver("phone", at: now + 3000, hubAt: wrong + 1000)
+    #expect(try camp.rows("office.sqlite", "SELECT max(skew) > 0 FROM satchel_devices") == "1")
+    func expectNoBlame() {
+      let status = camp.hub("status").out
+      #expect(!status.contains("the clock of phone"), "\(status)")
+    }
+    try atHub(wrong + 2000) { expectNoBlame() }
+    try atHub(now + 4000) {
+      #expect(camp.hub("status").out.contains("This hub's own clock went far ahead"))
+      expectNoBlame()
+      #expect(camp.hub("doctor", "--repair").code == 0)
+      expectNoBlame()
+    }
+    #expect(try camp.rows("office.sqlite", "SELECT max(skew) FROM satchel_devices") == "0")
+  }
+
   @Test("a hub whose clock leaps ahead by half a year asks before it sends its stamps")
   func hubLeapt() throws {
     try answer("phone", at: now, hubAt: now)
