@@ -22,7 +22,7 @@ struct LateWorkTests {
   func givenAway() throws {
     _ = try lab.hub.setDevice("evil", user: "ben")
     _ = try lab.hub.emit(to: "evil")
-    #expect(lab.tool("status").out.contains("what it says that ann wrote before counts until"))
+    #expect(lab.tool("status").out.contains("Earlier work of ann that it brings counts until"))
     lab.clock.advance(by: 80 * day)
     #expect(try lab.refusal(of: note("in time")) == nil)
     #expect(try lab.atHub("SELECT body FROM notes WHERE id = 'n1'") == ["in time"])

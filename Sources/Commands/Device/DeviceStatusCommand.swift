@@ -184,8 +184,8 @@ extension DeviceTool {
     if let skew = Words.skew(now - current.newestStamp), now < current.newestStamp {
       words.append(
         """
-        this device's clock is \(skew), against what it has seen: set it right. If it is right, the hub's clock was \
-        ahead: tell the operator
+        this device's clock is \(skew), compared with the newest time in its data: set it right. If it is right, \
+        the hub's clock was ahead: tell the hub's operator
         """
       )
     }
@@ -209,7 +209,7 @@ extension DeviceTool {
       """
     }
     words += current.namelessRows.map {
-      "\(Words.count($0.count, "row")) of \($0.table) with NULL in the key: not kept in step"
+      "\(Words.count($0.count, "row")) of \($0.table) without a key (NULL): no bundle can carry such rows"
     }
     return words
   }

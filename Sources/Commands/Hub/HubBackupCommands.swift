@@ -298,7 +298,7 @@ extension HubTool {
     if report.attachedWait > 0 {
       text +=
         """
-        All of files/ stays: \(Words.count(report.attachedWait, "bundle or copied device")) to be seen to first, \
+        All of files/ stays. First settle \(Words.count(report.attachedWait, "bundle or copied device")): \
         satchel-hub status says how.\n
         """
     }
@@ -306,7 +306,7 @@ extension HubTool {
     text += "Database: \(size(report.database)). Archive: \(size(report.archive)).\n"
     text += Words.notShrunk(report.notShrunk)
     if report.logEntries > 0, !command.flag("shrink") {
-      text += "The room in the database is used again; to give it back to the disk: satchel-hub compact --shrink\n"
+      text += "New rows use the free room in the database. To give it back to the disk: satchel-hub compact --shrink\n"
     }
     return text
   }

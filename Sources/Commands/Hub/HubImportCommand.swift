@@ -240,8 +240,8 @@ extension HubTool {
   /// The next step for an announced key that was refused.
   static func refusedKeyWords(_ device: String) -> String {
     """
-    the new key that \(device) announced is another's, or did not sign the announcement, and is not taken. Ask its \
-    user. There: satchel keys rotate --again
+    the new key that \(device) announced is not accepted: another device has it, or it did not sign the announcement. \
+    Ask the device's user to run: satchel keys rotate --again
     """
   }
 

@@ -57,15 +57,15 @@ extension HubTool {
     for entry in status.attachments.waiting {
       let size = Words.kibibytes(entry.notSentBytes)
       let new = entry.notSent == 0 ? "all in a bundle" : "\(entry.notSent) in no bundle yet (\(size))"
-      facts.add("Files", "\(entry.count) for \(entry.device) that it is not known to have, \(new)")
+      facts.add("Files", "\(Words.count(entry.count, "file")) that \(entry.device) may lack: \(new)")
     }
     facts.add(missing: status.attachments.missing)
     for file in status.attachments.beside.prefix(5) {
       facts.add(
         "Beside",
         """
-        \(file.path) of \(file.device) does not have its name: another file has it, or another user's row named it \
-        first. It is kept as \(file.kept). If a row needs it, write that name into its row
+        the file \(file.path) from \(file.device) is kept as \(file.kept), because its name is taken: another file has \
+        it, or another user's row named it first. If a row needs this file, write \(file.kept) into the row
         """)
     }
     facts.add("Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE")
@@ -85,7 +85,7 @@ extension HubTool {
     for entry in status.devices where entry.isHeldFull {
       facts.add(
         "Warning",
-        "\(entry.held) changes of \(entry.device.name) wait, and no more may: further ones become open conflicts")
+        "\(entry.held) changes of \(entry.device.name) wait, which is the limit: further changes become open conflicts")
     }
     for device in status.devices.map(\.device) where device.refusedKey != nil && device.state != .revoked {
       facts.add("Warning", refusedKeyWords(device.name))
@@ -116,7 +116,7 @@ extension HubTool {
     status.devices.filter { $0.device.state != .revoked }.flatMap { entry in
       entry.formerUsers.filter { $0.until > now }.map { former in
         """
-        \(entry.device.name) works for \(entry.device.user); what it says that \(former.user) wrote before counts \
+        \(entry.device.name) now works for \(entry.device.user). Earlier work of \(former.user) that it brings counts \
         until \(clock.localText(milliseconds: former.until))
         """
       }

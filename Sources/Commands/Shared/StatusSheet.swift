@@ -61,8 +61,8 @@ extension StatusSheet {
     let reason = isFull ? "bundles/quarantine is full, and keeps no more refused files: " : ""
     return
       """
-      \(reason)\(tool) quarantine list says why files were refused; what you have seen to: \(tool) quarantine drop \
-      FILE
+      \(reason)\(tool) quarantine list shows why files were refused. When you are done with a file: \(tool) \
+      quarantine drop FILE
       """
   }
 

@@ -34,7 +34,7 @@ struct QuarantineTests {
     try bytes.write(to: URL(filePath: path))
   }
 
-  private static let step = "quarantine list says why files were refused"
+  private static let step = "quarantine list shows why files were refused"
 
   @Test("a refused file whose changes have come since asks for nothing", arguments: [true, false])
   func changesCame(inSameBundle: Bool) throws {

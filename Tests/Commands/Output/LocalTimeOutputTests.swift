@@ -80,7 +80,7 @@ struct LocalTimeOutputTests {
   func status() throws {
     camp.hub("user", "add", "ben", "tier=1")
     #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
-    expect("what it says that ann wrote before counts until", in: camp.hub("status"))
+    expect("Earlier work of ann that it brings counts until", in: camp.hub("status"))
     camp.by(EasternClock(ahead: -1_800_000)) {
       expect("and devices were sent times up to", in: camp.hub("status"))
     }
