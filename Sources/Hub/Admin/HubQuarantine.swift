@@ -9,15 +9,25 @@ extension HubWorkspace {
   /// The refused files, the newest first, each with the knowledge whether its changes have come since.
   public func quarantined() throws -> [Quarantine.Refused] {
     var refused = try Quarantine.list(folder, files: platform.files)
-    // The list is shown even if the database cannot be read.
-    guard !refused.isEmpty, let store = try? examined() else { return refused }
-    let keys = try trustedKeys(store)
-    for place in refused.indices { refused[place].hasCome = try hasCome(refused[place], signedBy: keys, store) }
+    // The list is shown even if the database, a key or a file cannot be read.
+    guard !refused.isEmpty, let store = try? examined(), let known = try? trustedKeys(store) else { return refused }
+    let reader = readerWithoutPassword()
+    for place in refused.indices {
+      refused[place].hasCome = (try? hasCome(refused[place], signedBy: known, using: reader, store)) ?? false
+    }
     return refused
   }
 
+  /// Reads bundles for commands that ask for no password. If a password protects the keys, no encrypted file is read.
+  private func readerWithoutPassword() -> BundleReader {
+    let identities = RememberedIdentities { [keys] in try keys.isProtected() ? [] : keys.identities() }
+    return BundleReader(platform: platform, identities: { (try? identities.all()) ?? [] })
+  }
+
   /// Whether the changes in a refused file have come since. False if nothing proves it.
-  private func hasCome(_ refused: Quarantine.Refused, signedBy keys: [PublicKey], _ store: HubStore) throws -> Bool {
+  private func hasCome(
+    _ refused: Quarantine.Refused, signedBy keys: [PublicKey], using reader: BundleReader, _ store: HubStore
+  ) throws -> Bool {
     let path = Paths.join(folder.quarantine, refused.file)
     guard let bundle = try reader.identityIfSound(of: path, trust: .keys(keys)),
       let device = try store.device(bundle.manifest.from.id), device.state != .flagged

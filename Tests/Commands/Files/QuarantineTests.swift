@@ -62,6 +62,19 @@ struct QuarantineTests {
     #expect(refused?.map { $0["came"] } == [true, true])
   }
 
+  @Test("status looks into encrypted refused files if it can, and needs no secret for that")
+  func withoutIdentity() throws {
+    let sealed = try #require(
+      try camp.device("tablet", "export", "--encrypt", "--json").json["file"]?.stringValue)
+    #expect(camp.hub("import", sealed).code == 0)
+    try FileManager.default.copyItem(
+      atPath: sealed, toPath: camp.path("hub/bundles/quarantine/20260101T000000Z-sealed.satchel"))
+    #expect(camp.hub("status").out.contains("1 refused file whose changes have come since"))
+    try camp.remove("hub/keys/own.identity")
+    let status = camp.hub("status")
+    #expect(status.code == 0 && status.out.contains("1 refused file; the newest"), "\(status)")
+  }
+
   @Test("the work of a copy does not count as come because its device delivered bundles with later numbers")
   func workOfCopy() throws {
     try fork()
