@@ -4,7 +4,8 @@ import SatchelValues
 
 extension ConflictRecord {
   /// The values that a decision for the device writes into a row. For counters and sets, the device's difference is
-  /// added to the row's value, unless the value already includes it.
+  /// added to the row's value, unless the value already includes it. If the start value is unknown, the device's value
+  /// replaces the value that it met, and later additions of others stay.
   func untaken(onto row: Row?, _ schema: TableSchema, _ rules: MergeRules) -> [Field] {
     let fields = deviceValues ?? []
     guard let row else { return fields }
@@ -18,10 +19,19 @@ extension ConflictRecord {
       guard let column = schema.position(of: field.name), rules.countsDifferences(of: column),
         let how = rules.combination(of: column)
       else { return field }
-      // The start value of an inserted row, or of a row that no trigger saw, is unknown.
-      guard operation == .update, let base = baseValues?.first(where: { $0.name == field.name }) else { return nil }
-      return combine(how, base: base.value, hub: row[column], device: field.value).map { Field(field.name, $0) }
-        ?? field
+      guard let start = start(of: field.name) else { return nil }
+      return combine(how, base: start, hub: row[column], device: field.value).map { Field(field.name, $0) } ?? field
     }
+  }
+
+  /// The value from which the difference of a counter or a set is computed; nil: the row keeps its value.
+  private func start(of column: Name) -> Value? {
+    let base = baseValues?.first { $0.name == column }?.value
+    if operation == .update, base != MergeRules.unknownStart { return base }
+    // Nothing shows which part of both values is the same. A person saw both, and chose the device's value.
+    let met = hubValues?.first { $0.name == column }?.value
+    if operation == .update { return met ?? base }
+    // A row that no trigger saw may have an older value from the hub.
+    return kind == .insertInsert ? met : nil
   }
 }

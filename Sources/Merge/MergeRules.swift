@@ -156,14 +156,23 @@ extension MergeRules {
     return rules
   }
 
+  /// The start value that an update gives for a counter or a set if the real one is unknown. It is neither a number nor
+  /// a set.
+  public static let unknownStart = Value.string("?")
+
   /// Whether a person decides about a counter or a set because its start value is unknown: the row existed before its
   /// device joined.
   /// - Parameter first: the first write of the change.
   public func lacksStart(_ change: Change, first: FirstWrite?, in disagreement: Disagreement) -> Bool {
-    guard case .insert = change, first == nil, disagreement.kind == .insertInsert, disagreement.state == .open else {
-      return false
+    guard disagreement.state == .open else { return false }
+    let counted = disagreement.winners.keys.filter { countsDifferences(of: $0) }
+    switch change {
+    case .insert: return first == nil && disagreement.kind == .insertInsert && !counted.isEmpty
+    case .update(let changes):
+      return disagreement.kind == .updateUpdate
+        && changes.contains { counted.contains($0.column) && $0.was == Self.unknownStart }
+    case .delete: return false
     }
-    return disagreement.winners.keys.contains { countsDifferences(of: $0) }
   }
 
   /// These rules, for values that cannot be compared, because no record shows which value is the later one. A person

@@ -103,7 +103,7 @@ struct OwnRows {
         let (own, known, other) = (row[column], base[column], hub[column])
         if own == other { return own }
         // The shared part of a counter or a set is unknown.
-        if rules.countsDifferences(of: column) { return known == other ? known : .string("?") }
+        if rules.countsDifferences(of: column) { return known == other ? known : MergeRules.unknownStart }
         if known != own { return known }
         return own.isNull || other.isNull ? .string("?") : .null
       })

@@ -97,6 +97,55 @@ struct JoinedCounterTests {
       try camp.deliver(name)
     }
     try expectOpen("update/update", first: order[0], second: order[1])
+    let notes = try camp.rows("next.sqlite", "SELECT DISTINCT note FROM satchel_conflicts")
+    #expect(notes.hasSuffix("Enter the right value."))
+  }
+
+  /// The way in which the second device brings its row to the next hub.
+  enum Bringing: CaseIterable {
+    /// Both devices join before the first of them delivers.
+    case asNewRow
+    /// The first device has delivered before the second device joins.
+    case asChange
+  }
+
+  private func bring(_ bringing: Bringing) throws {
+    if bringing == .asNewRow { for name in ["a", "b"] { try join(name) } }
+    for name in ["a", "b"] {
+      if bringing == .asChange { try join(name) }
+      try camp.deliver(name)
+    }
+    try camp.answer("b")
+  }
+
+  private func id(_ table: String, in database: String = "next.sqlite") throws -> String {
+    try camp.rows(database, "SELECT id FROM satchel_conflicts WHERE table_name = '\(table)'")
+  }
+
+  @Test(
+    "a decision for the device writes its number and its set, and keeps what others added since",
+    arguments: Bringing.allCases)
+  func keptDevice(bringing: Bringing) throws {
+    try bring(bringing)
+    let (newest, manual) = (try id("newest"), try id("manual"))
+    #expect(camp.hub("conflicts", "resolve", newest, "--keep", "device").code == 0)
+    try camp.sql("next.sqlite", "UPDATE manual SET n = n + 1")
+    let shown = try camp.hub("conflicts", "show", manual, "--json").json["conflict"]
+    let mark = try #require(shown?["row_mark"]?.stringValue)
+    #expect(camp.hub("conflicts", "resolve", manual, "--keep", "device", "--row", mark).code == 0)
+    let atDevice = try id("device", in: "b/data.sqlite")
+    #expect(camp.device("b", "conflicts", "resolve", atDevice, "--keep", "device").code == 0)
+    for name in ["b", "a", "b"] {
+      try camp.deliver(name)
+      try camp.answer(name)
+    }
+    let expected = ["newest": #"266|["b"]"#, "manual": #"267|["b"]"#, "device": #"266|["b"]"#, "hub": #"74|["a"]"#]
+    for database in ["next.sqlite", "a/data.sqlite", "b/data.sqlite"] {
+      for (table, row) in expected {
+        #expect(try camp.rows(database, "SELECT n, tags FROM \(table)") == row, "\(table) in \(database)")
+      }
+    }
+    #expect(try camp.rows("next.sqlite", "SELECT table_name FROM satchel_conflicts WHERE state = 'open'") == "hub")
   }
 
   @Test("the number that a person enters is the number everywhere, and later additions count")
