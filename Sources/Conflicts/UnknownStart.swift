@@ -15,3 +15,40 @@ public enum UnknownStart {
     rules.lacksStart(change, first: first, in: disagreement) ? text : nil
   }
 }
+
+extension ConflictRecord {
+  /// The counters and sets in which both sides differ, and whose start value is unknown.
+  func columnsWithoutStart(in schema: TableSchema, by rules: MergeRules) -> [Name] {
+    guard state == .open, kind == .insertInsert || kind == .updateUpdate else { return [] }
+    return winners.map(\.name).filter { name in
+      guard let column = schema.position(of: name), rules.countsDifferences(of: column) else { return false }
+      return operation == .insert || baseValues?.contains(Field(name, MergeRules.unknownStart)) == true
+    }
+  }
+}
+
+extension ConflictUnit {
+  /// Throws a `WorkspaceError` if a change of the unit is about a counter or a set whose start value is unknown. No
+  /// rule can decide about many of them: a person looks at each.
+  /// - Parameter table: returns the columns and the rules of a table; nil: it is not in the dataset.
+  public func checkStarts(of table: (Name) -> (schema: TableSchema, rules: MergeRules)?) throws {
+    for record in members.map(\.record) {
+      guard let (schema, rules) = table(record.table) else { continue }
+      let columns = record.columnsWithoutStart(in: schema, by: rules)
+      if !columns.isEmpty { throw WorkspaceError(withoutStart: columns) }
+    }
+  }
+}
+
+extension WorkspaceError {
+  fileprivate init(withoutStart columns: [Name]) {
+    let values = columns.map { "--set \($0)=VALUE" }.joined(separator: " ")
+    self.init(
+      .unknownStart,
+      """
+      The two values of \(columns.map(\.text).joined(separator: ", ")) have no known start in common, so no rule can \
+      compute the right value.
+      """,
+      hint: "Look at it, and decide it by itself: \(values), --keep hub or --keep device")
+  }
+}

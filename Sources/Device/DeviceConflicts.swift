@@ -1,6 +1,7 @@
 import SatchelCapture
 import SatchelConflicts
 import SatchelDataset
+import SatchelMerge
 import SatchelPlatform
 import SatchelRows
 import SatchelSQLite
@@ -94,6 +95,11 @@ extension DeviceWorkspace {
           }
           if units.isEmpty { return result }
           try result.decide(session.decidedTogether(units.oldestFirst, policy)) { trade in
+            for unit in trade {
+              try unit.checkStarts { name in
+                session.table(name).map { (schema: $0.schema, rules: MergeRules($0.rules, schema: $0.schema)) }
+              }
+            }
             try session.database.savepoint {
               try session.resolve(trade.map(\.head), policy == .hub ? .hub : .device, note: note, seen: .asFound)
             }

@@ -412,6 +412,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case unknownEmission = "unknown-emission"
   /// The bundle is signed with a key that is not trusted here.
   case unknownKey = "unknown-key"
+  /// The start value of a counter or a set is unknown, so no rule decides about its conflict.
+  case unknownStart = "unknown-start"
   /// A request contains a statement that no key proves.
   case unproved
   /// The device does not know its hub yet.

@@ -149,6 +149,9 @@ struct ConflictCommands: Sendable {
         Several conflicts are decided together or not at all. Rows that exchange a value which only one row may have \
         need that: for one of them alone, the other row would have to be deleted.
 
+        --all leaves some conflicts, and says which and why. For example, two devices may bring one counter from a \
+        lost hub with two numbers. Then look at both, and enter the right number with --set.
+
         A layer's geometry is given as well-known text, or as a file with well-known text, WKB or a stored geometry. \
         Columns of bytes accept a file or x'0A0B'.
         """,
@@ -221,6 +224,7 @@ struct ConflictCommands: Sendable {
       policy, command.value("table").map { Name($0) }, command.value("note"), command, context)
     var text: TerminalText =
       "Resolved \(Words.count(result.resolved.count, "conflict")) by the policy \(policy.rawValue).\n"
+    if !result.left.isEmpty { text += "Left \(Words.count(result.left.count, "conflict")), because:\n" }
     for (record, why) in result.left {
       let words = [why.message, why.hint].compactMap(\.self).joined(separator: " ")
       text += "Left: \(record.id.text.prefix(8)) \(record.table) [\(Words.key(record.key))]. \(words)\n"

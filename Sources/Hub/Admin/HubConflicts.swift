@@ -229,7 +229,12 @@ extension HubWorkspace {
     var decided: [RowInTable: ReplicaID] = [:]
     try result.decide(decidedTogether(units.oldestFirst, policy, store)) { trade in
       moment = max(moment + 1, platform.clock.milliseconds())
-      for unit in trade where !unit.members.contains(where: \.record.isForAll) { throw unit.notForAll }
+      for unit in trade {
+        if !unit.members.contains(where: \.record.isForAll) { throw unit.notForAll }
+        try unit.checkStarts { name in
+          store.place(of: name).map { (schema: store.rows[$0].schema, rules: store.rows[$0].rules) }
+        }
+      }
       let decision = try decision(policy, trade[0], store)
       let device = trade[0].head.record.device
       let rows = trade.flatMap(\.members).rows

@@ -148,6 +148,23 @@ struct JoinedCounterTests {
     #expect(try camp.rows("next.sqlite", "SELECT table_name FROM satchel_conflicts WHERE state = 'open'") == "hub")
   }
 
+  @Test("a rule for many conflicts leaves them, and says how many and why", arguments: Bringing.allCases)
+  func manyAtOnce(bringing: Bringing) throws {
+    try bring(bringing)
+    func expectLeft(_ decided: CommandLineFixture.Outcome) throws {
+      #expect(try decided.json["resolved"]?.arrayValue?.isEmpty == true, "\(decided)")
+      let reasons = try decided.json["left"]?.arrayValue?.compactMap { $0["reason"]?.stringValue }
+      #expect(reasons == Self.policies.map { _ in "unknown-start" }, "\(decided)")
+    }
+    for policy in ["newest", "device", "hub"] {
+      try expectLeft(camp.hub("conflicts", "resolve", "--all", "--policy", policy, "--json"))
+    }
+    try expectLeft(camp.device("b", "conflicts", "resolve", "--all", "--policy", "device", "--json"))
+    let said = camp.hub("conflicts", "resolve", "--all", "--policy", "newest").out
+    #expect(said.contains("Left 4 conflicts, because:") && said.contains("--set n=VALUE --set tags=VALUE"), "\(said)")
+    #expect(try camp.rows("next.sqlite", "SELECT DISTINCT state FROM satchel_conflicts") == "open")
+  }
+
   @Test("the number that a person enters is the number everywhere, and later additions count")
   func entered() throws {
     for name in ["a", "b"] { try join(name) }

@@ -115,7 +115,8 @@ extension ConsoleSite {
   private func trial(_ rule: DecisionRule, _ query: ConflictQuery, _ found: ConflictCounts) throws -> Markup {
     let rest: Markup = """
       <p>A conflict is left as it is if its row was changed since, if its user may not make the change, or if the rule
-      does not fit it. The next page names each of them.</p>
+      does not fit it. So is a conflict about a counter or a set if no rule can compute the right value. The next page
+      names each of them.</p>
       """
     if found.total > Self.mostTried { return rest }
     let hub = try HubWorkspace.open(command.directory, platform: context.platform, runMode: .dryRun)
