@@ -74,7 +74,7 @@ struct ConflictView {
     let titles = ["BEFORE", "HUB", "DEVICE", "STANDS", "ROW NOW"]
     let lines = columns(row).map { name in
       let found = [record.baseValues, record.hubValues, record.deviceValues].map { Self.cell(name, $0) }
-      return (name: name, cells: found + [stands(name), Self.cell(name, row)])
+      return (name: name, cells: found + [stands(name, in: row), Self.cell(name, row)])
     }
     var table = TextTable((["COLUMN"] + titles).map { .left($0) })
     for line in lines { table.add([line.name.text] + line.cells) }
@@ -108,8 +108,13 @@ struct ConflictView {
     return fields.first { $0.name == name }.map { Words.value($0.value) } ?? ""
   }
 
-  private func stands(_ name: Name) -> String {
-    (record.winners.first { $0.name == name }?.winner ?? record.rowWinner).rawValue
+  /// The side whose value counts. If only a device reports the conflict, the present row alone shows that.
+  private func stands(_ name: Name, in row: [Field]?) -> String {
+    func value(_ fields: [Field]?) -> Value? { fields?.first { $0.name == name }?.value }
+    if conflict.isReported, let now = value(row), now == value(record.deviceValues), now != value(record.hubValues) {
+      return Winner.device.rawValue
+    }
+    return (record.winners.first { $0.name == name }?.winner ?? record.rowWinner).rawValue
   }
 
   static let takenLate = "The change was accepted: the user had the right when the change was made."

@@ -86,4 +86,27 @@ struct ReplacedValueTests {
     try camp.carry("tablet", rounds: 2)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT state FROM satchel_conflicts") == "resolved")
   }
+
+  @Test("if the hub has the device's value now, an open conflict of the lost time does not say that the hub's counts")
+  func deviceCounts() throws {
+    try open(policy: "manual")
+    try camp.keepHub()
+    try rename(office, to: "lost")
+    try rename("tablet/data.sqlite", to: "tablet")
+    let early = camp.path("early.satchel")
+    try FileManager.default.copyItem(atPath: try camp.export("tablet"), toPath: early)
+    try camp.carry("phone")
+    #expect(camp.hub("import", early).code == 0)
+    try camp.answer("tablet")
+    try camp.putBackHub()
+    try camp.remove("stick")
+    #expect(camp.hub("import", early).code == 0)
+    try camp.deliverAgain(["phone", "tablet"])
+    #expect(try camp.rows(office, "SELECT name FROM sites") == "tablet")
+    let id = try camp.rows(office, "SELECT id FROM satchel_conflicts WHERE state = 'open'")
+    let shown = camp.hub("conflicts", "show", id).out
+    let lines = shown.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+    // The values before, at the hub and on the device, the side that counts, and the row now.
+    #expect(lines.contains("name Hill lost tablet device tablet"), "\(shown)")
+  }
 }
