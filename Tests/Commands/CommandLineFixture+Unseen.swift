@@ -41,11 +41,18 @@ extension CommandLineFixture {
     INSERT INTO sites VALUES ('lake', 'Lake'), ('hill', 'Hill');
     """
 
-  func openWoods(_ schema: String = treesAndSites) throws {
-    try open(as: ["woods", schema]) {
-      try open(schema, Self.woods, attributes: "tier=1", devices: ["tablet", "phone"])
+  func openWoods(_ schema: String = treesAndSites, as definition: String = woods) throws {
+    try open(as: ["woods", schema, definition]) {
+      try open(schema, definition, attributes: "tier=1", devices: ["tablet", "phone"])
       deliver("tablet", 1)
     }
+  }
+
+  /// Imports the hub's next bundle for the tablet, and returns what the command says of it.
+  func fetchForTablet() throws -> JSONValue {
+    let outcome = device("tablet", "import", try emit("tablet"), "--json")
+    #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+    return try #require(try outcome.json["bundles"]?.arrayValue?.first)
   }
 
   /// The values of a column that the tablet's conflicts of the kind `unseen` keep; "gone" for a deleted row. The kinds

@@ -1,5 +1,6 @@
 import SatchelCapture
 import SatchelConflicts
+import SatchelDataset
 import SatchelMerge
 import SatchelRows
 import SatchelSQLite
@@ -48,12 +49,19 @@ extension ScopeApplier {
     guard let first = images.first, try rows.row(key) != first.hubRow else {
       throw try collision(of: entry)
     }
-    let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
+    let verdict = decide(policy(for: key, in: rows), device: images.last?.stamp ?? .zero, hub: entry.stamp)
     let loss = Disagreement(
       kind: .unique, state: try isRemovable(key, images, in: rows) ? stateOfLoss(by: verdict) : .open)
     return try takeBack(
       images, of: key, to: first.hubRow, as: loss, met: entry.row, in: rows,
       departure: loss.state == .open ? .kept : .gone)
+  }
+
+  /// The policy for a row of this device that another row keeps out. The time of an unseen write is not known, so no
+  /// policy prefers such a row.
+  private func policy(for key: RowKey, in rows: RowTable) -> Policy {
+    let isUnseen = takenUp.contains(RowInTable(table: rows.name, key: key))
+    return isUnseen ? rows.rules.uncompared.table : rows.rules.table
   }
 
   /// Whether the policy may settle that a pending row loses its natural key. Under `newest` it may do so only if the
@@ -106,7 +114,7 @@ extension ScopeApplier {
       let (image, change) = try changes(from: pending[rows.schema.name]?.images(of: key) ?? [], to: rows.row(key)).last,
       // If a row waits, a person at the hub decides.
       image.generation >= session.acknowledgedGeneration,
-      decide(rows.rules.table, device: image.stamp, hub: entry.stamp).winner == .device,
+      decide(policy(for: key, in: rows), device: image.stamp, hub: entry.stamp).winner == .device,
       try references(of: rows.table).tableWithChildren(
         of: entry.row, becoming: nil, rows.schema, in: session.database) == nil
     else { return false }

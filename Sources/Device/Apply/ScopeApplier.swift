@@ -61,6 +61,9 @@ final class ScopeApplier {
   /// Rows that this device did not change and that the hub has with other values. No record shows which of the two
   /// values is the later one.
   var undated: Set<RowInTable> = []
+  /// The unseen rows that this import made pending changes. The stamps of these changes are not the times of the
+  /// writes.
+  var takenUp: Set<RowInTable> = []
   /// nil: no change belongs to a unit.
   let units: LostUnits?
   /// Whether the bundle continues the hub's history.
@@ -155,6 +158,7 @@ final class ScopeApplier {
       // After a new epoch, another device may have brought the row back.
       var rules = isOfSameEpoch ? rows.rules.addingEqualCounters : rows.rules
       if undated.contains(RowInTable(table: rows.name, key: key)) { rules = rules.uncompared }
+      if takenUp.contains(RowInTable(table: rows.name, key: key)) { rules = rules.uncompared }
       let rebased = rebase(images, to: current, onto: incoming, at: stamp, told: told, by: rules)
       for lost in rebased.conflicts { try note(lost, key: key, in: rows) }
       if rebased.images != images {

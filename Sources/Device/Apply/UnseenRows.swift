@@ -63,6 +63,18 @@ struct UnseenRows {
   func content(of key: RowKey, in table: Name) -> Content? { rows[table]?[key] }
 }
 
+extension PrimaryKeyCollisions.Outcome {
+  /// The places of rows under the keys that they got with the bundle. The places that they left stay in the set.
+  func following(_ rows: Set<RowInTable>) -> Set<RowInTable> {
+    var places = rows
+    for row in rekeyed where places.contains(RowInTable(table: row.table, key: RowKey([row.old]))) {
+      places.insert(RowInTable(table: row.table, key: RowKey([row.new])))
+    }
+    for (place, key) in former where rows.contains(RowInTable(table: place.table, key: key)) { places.insert(place) }
+    return places
+  }
+}
+
 extension DeviceSession {
   /// Finds the rows that were written unseen, if the bundle does not state the former version of each row. A former
   /// user's unseen writes are sealed with that user's other changes.
@@ -94,12 +106,12 @@ extension DeviceSession {
     { return nil }
   }
 
-  /// Makes the rows that were written unseen pending changes, as `doctor --repair` does. Returns their number.
-  func takeUpUnseen() throws -> Int {
+  /// Makes the rows that were written unseen pending changes, as `doctor --repair` does. Returns these changes.
+  func takeUpUnseen() throws -> [UnseenChange] {
     try database.writeTransaction(workspace.runMode) {
       let changes = try reinstallAndCompare()
       try save(changes)
-      return changes.count
+      return changes
     }
   }
 

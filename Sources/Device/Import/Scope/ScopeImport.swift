@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCapture
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
@@ -17,6 +18,8 @@ final class ScopeImport {
   private var lacksExports = false
   /// Whether the hub has the export that announced this device's next key. That key signs from the next export on.
   private var hasToldKey = false
+  /// The unseen rows that this import made pending changes; nil: it had no reason to look for unseen rows.
+  private var takenUp: Set<RowInTable>?
 
   private var workspace: DeviceWorkspace { session.workspace }
 
@@ -133,11 +136,12 @@ final class ScopeImport {
       session.progress = before
       guard let found = try session.findUnseen(), !found.isEmpty else { throw refusal }
       if workspace.runMode == .dryRun { throw refusal.expectedOnlyHere }
-      let count = try session.takeUpUnseen()
-      var report = try body()
-      report.takenUp = count
-      return report
     }
+    let changes = try session.takeUpUnseen()
+    takenUp = Set(changes.filter { $0.change != nil }.map { RowInTable(table: $0.table, key: $0.key) })
+    var report = try body()
+    report.takenUp = changes.count
+    return report
   }
 
   private func write(_ bundle: borrowing VerifiedBundle, _ handover: Handover?) throws -> ImportReport {
@@ -149,8 +153,9 @@ final class ScopeImport {
     // Each of the two errors is thrown once at most.
     while true {
       do {
-        return try ScopeWriting(bundle, scope, handover, session, comparing: compared, migratingWith: pendingRows)
-          .run(bundle, from: path)
+        let writing = try ScopeWriting(
+          bundle, scope, handover, session, comparing: compared, migratingWith: pendingRows, takenUp: takenUp)
+        return try writing.run(bundle, from: path)
       } catch is ScopeWriting.NotCompared { compared = .allRows } catch is DeviceUpgrade.PendingRowsDoNotFit {
         pendingRows = .setAside
       }

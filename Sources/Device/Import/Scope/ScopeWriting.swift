@@ -22,6 +22,8 @@ final class ScopeWriting {
   private let unseen: UnseenRows
   /// Whether all rows were compared, and not only the rows of the bundle's lines.
   private let areAllCompared: Bool
+  /// The unseen rows that this import made pending changes; nil: it did not look for unseen rows.
+  private let takenUp: Set<RowInTable>?
   /// A copy of the database as it was; nil: none was needed.
   private let copy: String?
   private let exported: ExportedRows
@@ -51,8 +53,9 @@ final class ScopeWriting {
 
   init(
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ handover: Handover?, _ session: DeviceSession,
-    comparing comparison: Comparison, migratingWith pendingRows: VersionStep.PendingRows
+    comparing comparison: Comparison, migratingWith pendingRows: VersionStep.PendingRows, takenUp: Set<RowInTable>?
   ) throws {
+    self.takenUp = takenUp
     let upgrade = try DeviceUpgrade(of: session, by: bundle, with: pendingRows)
     let snapshot =
       try upgrade == nil
@@ -229,6 +232,7 @@ final class ScopeWriting {
     let applier = try ScopeApplier(
       session, exported: exported, witness: witness, unseen: unseen, scope: scope, keys: keys)
     applier.refusedUnits = try session.refusedUnits(in: bundle)
+    applier.takenUp = keys.following(takenUp ?? [])
     if upgrade != nil { try applier.checkAllPending() }
     try session.reach(ImportWrite.strandedRows)
     for stranded in keys.stranded { try applier.giveUp(stranded) }
