@@ -161,6 +161,7 @@ extension ScopeApplier {
     }
     if stranded.images.first?.hubRow == nil {
       orphans.note(stranded.row, of: rows.schema, isUnique && loss.state == .open ? .kept : .gone)
+      departed?.note(stranded.row, of: rows.schema)
     }
   }
 }

@@ -49,6 +49,22 @@ extension ScopeApplier {
     return .some(witness.isMoved(key, in: schema) ? current : witness.withNewKeys(current, in: schema))
   }
 
+  /// Whether a row still refers to a row that left with this bundle. Such a row has no pending changes: it was written
+  /// unseen, or the hub has it without its parent too.
+  func isAnyLeftWithoutParent() throws -> Bool {
+    guard let departed, !departed.isEmpty else { return false }
+    // Very many rows may leave. With the report of writes, the lookups can make an index.
+    session.database.writes.turnOn()
+    for rows in all {
+      let lookups = references(of: rows.table)
+      for row in departed.rows(of: rows.name) {
+        let table = try lookups.tableWithOrphans(of: row, becoming: nil, rows.schema, in: session.database)
+        if table != nil { return true }
+      }
+    }
+    return false
+  }
+
   private func keep(_ local: Row?, key: RowKey, met hub: Row?, in rows: RowTable) throws {
     guard local != hub, let record = try session.record(ofUnseen: local, key: key, met: hub, in: rows.schema) else {
       return

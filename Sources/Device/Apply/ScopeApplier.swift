@@ -56,6 +56,8 @@ final class ScopeApplier {
   let orphans: RowsWithoutParent
   let restoredParents: RestoredParents
   let deletedChildren: DeletedChildren
+  /// nil: the bundle is no delta, or it was imported before.
+  let departed: DepartedRows?
   /// The rows of exported units that the hub did not take, each with its conflict. This bundle brings the conflicts.
   var refusedUnits: [RowInTable: ConflictRecord] = [:]
   /// Rows that this device did not change and that the hub has with other values. No record shows which of the two
@@ -118,6 +120,8 @@ final class ScopeApplier {
     orphans = RowsWithoutParent(of: changed, in: session.database)
     restoredParents = try RestoredParents(among: changed, of: tables, in: session.database)
     deletedChildren = DeletedChildren(among: changed)
+    // A full bundle removes each row that the hub does not have.
+    departed = scope?.extent == .delta && !session.isRebuilt ? DepartedRows(of: tables) : nil
     let isAnyPending = !pending.isEmpty || !keys.stranded.isEmpty
     if isAnyPending { session.database.writes.turnOn() }
     units = try isAnyPending ? LostUnits(session.tables, beside: keys.stranded, in: session.database) : nil
@@ -171,7 +175,10 @@ final class ScopeApplier {
     }
     guard let change = Change(from: current, to: target) else { return }
     if target == nil { removed += 1 } else { written += 1 }
-    if target == nil, let current { orphans.note(current, of: rows.schema) }
+    if target == nil, let current {
+      orphans.note(current, of: rows.schema)
+      departed?.note(current, of: rows.schema)
+    }
     if let target { restoredParents.note(target, over: current, of: rows.schema) }
     if current == nil { deletedChildren.note(images, of: rows.schema) }
     noteFiles(from: current, to: target, in: rows)
@@ -368,6 +375,7 @@ final class ScopeApplier {
       if let current {
         removed += 1
         orphans.note(current, of: rows.schema, departure)
+        departed?.note(current, of: rows.schema)
       }
       return nil
     }

@@ -27,7 +27,8 @@ public struct ImportReport: ImportOutcome, Sendable {
   /// The path of a copy of the old database; nil: no copy. It was made because exports that a restored hub lacks were
   /// given up, or because unseen writes could not be found.
   public var copy: String?
-  /// The number of unseen rows that became pending changes, because they held UNIQUE values of rows from the hub.
+  /// The number of unseen rows that became pending changes, because one of them held a UNIQUE value of a row from the
+  /// hub, or referred to a row that left.
   public var takenUp = 0
   /// The dataset version to which the bundle brought this device; nil: the device already had it.
   public var version: Int64?

@@ -128,14 +128,20 @@ final class ScopeImport {
 
   private static let mostTriesOfHandover = 5
 
-  /// Runs `body`. A row that no trigger saw may hold a UNIQUE value of a row from the hub. Then the unseen rows become
-  /// pending changes, which can leave the table, and `body` runs again.
+  /// Runs `body`. A row that no trigger saw may hold a UNIQUE value of a row from the hub, or refer to a row that
+  /// leaves. Then the unseen rows become pending changes, which can leave the table, and `body` runs again.
   private func takingUpUnseen(_ body: () throws -> ImportReport) throws -> ImportReport {
     let before = session.progress
     do { return try body() } catch let refusal as Refusal where refusal.code == .rowsCollide {
       session.progress = before
       guard let found = try session.findUnseen(), !found.isEmpty else { throw refusal }
       if workspace.runMode == .dryRun { throw refusal.expectedOnlyHere }
+    } catch is ScopeWriting.ChildrenStay {
+      session.progress = before
+      takenUp = []
+      // If the hub has these rows without their parents, or the archive does not show what it has, they stay.
+      let isAny = try workspace.runMode == .commit && session.findUnseen()?.isEmpty == false
+      if !isAny { return try body() }
     }
     let changes = try session.takeUpUnseen()
     takenUp = Set(changes.filter { $0.change != nil }.map { RowInTable(table: $0.table, key: $0.key) })

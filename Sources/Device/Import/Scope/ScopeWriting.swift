@@ -48,6 +48,9 @@ final class ScopeWriting {
     case allRows
   }
 
+  /// Rows without pending changes refer to rows that the bundle removed. They may have been written unseen.
+  struct ChildrenStay: Error {}
+
   /// A row gave way to a row with a new key, and no line of the bundle shows whether it was written unseen.
   struct NotCompared: Error {}
 
@@ -90,7 +93,7 @@ final class ScopeWriting {
 
   /// - Parameter path: the bundle's file.
   /// - Throws: `NotCompared` if all rows must be compared, `PendingRowsDoNotFit` if the migrations must run without the
-  ///   pending changes. Nothing has changed then.
+  ///   pending changes, `ChildrenStay` if unseen rows must become pending changes. Nothing has changed then.
   func run(_ bundle: borrowing VerifiedBundle, from path: String) throws -> ImportReport {
     let runMode = session.workspace.runMode
     if upgrade != nil, handover != nil {
@@ -246,6 +249,7 @@ final class ScopeWriting {
     if scope.extent == .delta { try upgrade?.putBack(with: applier) }
     try session.reach(ImportWrite.waitingRows)
     try applier.finish()
+    if takenUp == nil, try applier.isAnyLeftWithoutParent() { throw ChildrenStay() }
     return (applier, keys.rekeyed)
   }
 
