@@ -45,7 +45,7 @@ public struct HubStatus: Sendable {
   public let unaware: [String]
   /// Whether a lost key of this hub was ever replaced.
   public let wasKeyLost: Bool
-  /// The names of the devices that follow a newer key of this hub than this hub has.
+  /// The names of the devices that may follow a newer key of this hub than this hub has.
   public let devicesWithNewerKey: [String]
   /// Damage to the database that may have hidden writes from capture.
   public let damage: [CaptureDamage]

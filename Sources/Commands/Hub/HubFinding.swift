@@ -42,7 +42,7 @@ struct HubFinding {
     var words: [String] = []
     if status.setBack != nil { words.append("the hub was set back: satchel-hub status") }
     if !status.devicesWithNewerKey.isEmpty {
-      words.append("the hub's keys are older than its devices' keys: satchel-hub status")
+      words.append("the hub's keys may be older than its devices' keys: satchel-hub status")
     }
     switch status.clockFault?.kind {
     case nil: break

@@ -80,7 +80,14 @@ extension HubTool {
   ) throws -> Syncing.Import {
     let inspected = try waiting.map { InspectedFile($0) } + hub.inspect(files)
     var hasLost = false
-    let rounds = try ImportRounds(stick: inspected) { file in
+    func judge(_ file: String) throws -> UnopenedFile {
+      guard let sender = StickLayout.sender(ofFile: file) else { return .unneeded }
+      let judgement = try hub.judge(unopened: file, of: sender)
+      // Then less is missing of the lost time.
+      if case .ofReplacedKey = judgement { hasLost = true }
+      return judgement
+    }
+    let rounds = try ImportRounds(stick: inspected, unopened: judge) { file in
       let source = waiting.contains(file) ? BundleSource.named : .stick
       let report = try hub.importBundle(file, from: source, lostTime: .later)
       hasLost = hasLost || report.verdict == .collected

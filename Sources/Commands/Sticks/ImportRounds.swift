@@ -51,32 +51,48 @@ struct ImportRounds {
   ///   causes, the whole import ends. Throws that fault if no file was imported before.
   init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
     if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: give no other names with it") }
-    try self.init(files.map { InspectedFile($0) }, mostRefused: .max, isAlone: files.count < 2, body)
+    try self.init(
+      files.map { InspectedFile($0) }, mostRefused: .max, isAlone: files.count < 2, unopened: Self.judgeUnneeded, body)
   }
 
   /// Imports the files of a stick. After `mostRefusedOfStick` refused files of one sender, its other files are left
   /// alone.
   init(stick files: [InspectedFile], _ body: (_ file: String) throws -> Told) throws {
-    try self.init(files, mostRefused: Self.mostRefusedOfStick, isAlone: false, body)
+    try self.init(stick: files, unopened: Self.judgeUnneeded, body)
+  }
+
+  /// - Parameter unopened: judges a file that no key here opens.
+  init(
+    stick files: [InspectedFile], unopened: (_ file: String) throws -> UnopenedFile,
+    _ body: (_ file: String) throws -> Told
+  ) throws {
+    try self.init(files, mostRefused: Self.mostRefusedOfStick, isAlone: false, unopened: unopened, body)
   }
 
   private init(
-    _ files: [InspectedFile], mostRefused: Int, isAlone: Bool, _ body: (_ file: String) throws -> Told
+    _ files: [InspectedFile], mostRefused: Int, isAlone: Bool,
+    unopened: (_ file: String) throws -> UnopenedFile, _ body: (_ file: String) throws -> Told
   ) throws {
     self.mostRefused = mostRefused
     self.isAlone = isAlone
-    do { try run(files, body) } catch {
+    do { try run(files, unopened: unopened, body) } catch {
       if taken.isEmpty { throw error }
       stopped = Failure(error)
     }
   }
 
-  private mutating func run(_ files: [InspectedFile], _ body: (_ file: String) throws -> Told) throws {
+  private static func judgeUnneeded(_ file: String) -> UnopenedFile { .unneeded }
+
+  private mutating func run(
+    _ files: [InspectedFile], unopened: (_ file: String) throws -> UnopenedFile, _ body: (_ file: String) throws -> Told
+  ) throws {
     var waiting: [(file: InspectedFile, gap: Failure?)] = files.map { ($0, nil) }
     var (before, rounds) = (Int.max, 0)
     while !waiting.isEmpty, waiting.count < before, rounds < Self.mostRounds {
       (before, rounds) = (waiting.count, rounds + 1)
-      waiting = try waiting.compactMap { file, _ in try take(file, body).map { (file, $0) } }
+      waiting = try waiting.compactMap { file, _ in
+        try take(file, unopened: unopened, body).map { (file, $0) }
+      }
     }
     // No file is read once more only to repeat why it waits.
     for (file, gap) in waiting where isWelcome(file) {
@@ -85,7 +101,9 @@ struct ImportRounds {
   }
 
   /// Imports a file. Returns the refusal if the file waits for another file; nil: it does not wait.
-  private mutating func take(_ file: InspectedFile, _ body: (_ file: String) throws -> Told) throws -> Failure? {
+  private mutating func take(
+    _ file: InspectedFile, unopened: (_ file: String) throws -> UnopenedFile, _ body: (_ file: String) throws -> Told
+  ) throws -> Failure? {
     if let isTaken = file.digest.flatMap({ known[$0] }) {
       if isTaken { takenCopies.append(file.path) } else { leftAlone += 1 }
       return nil
@@ -96,12 +114,7 @@ struct ImportRounds {
       return nil
     }
     if file.isForOtherRecipient {
-      leave(
-        file,
-        """
-        It is encrypted for another recipient, such as an office with the same names. If it is for this office, its \
-        sender must make it again.
-        """)
+      try leave(file, unopened(file.path))
       return nil
     }
     do { note(file, try body(file.path)) } catch let error as Refusal where error.code == .gap && !isAlone {
@@ -126,6 +139,22 @@ struct ImportRounds {
   }
 
   private func isWelcome(_ file: InspectedFile) -> Bool { refused[file.sender, default: 0] < mostRefused }
+
+  /// Leaves a file in its place that no key here opens. This is only a failure if a person may have to act.
+  private mutating func leave(_ file: InspectedFile, _ judgement: UnopenedFile) {
+    switch judgement {
+    case .unneeded:
+      leave(
+        file,
+        """
+        It is encrypted for another recipient, such as an office with the same names. If it is for this office, its \
+        sender must make it again.
+        """)
+    case .ofReplacedKey:
+      leave(file, "It is encrypted for a lost key that this hub has replaced, and the hub does not need it.")
+    case .mayBeForNewerKey(let refusal): refuse(file, Failure(refusal))
+    }
+  }
 
   /// Leaves a file in its place. This is no failure.
   private mutating func leave(_ file: InspectedFile, _ why: String) {

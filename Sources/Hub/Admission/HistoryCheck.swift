@@ -198,13 +198,8 @@ struct HistoryCheck {
   /// key as lost.
   func followsNewerKey() throws -> Bool { try namesUnknownKey() && !mayFollowUnknownKey() }
 
-  /// Whether the device may follow a key of this hub that this hub does not know. That is possible in one case. The
-  /// hub's files were put back to a time before that key, and the hub has since replaced its own key as lost. Then no
-  /// signature can prove the device's epoch. If the device is known to have the present key, it has no reason to name
-  /// another key.
-  private func mayFollowUnknownKey() throws -> Bool {
-    try store.keyLostFrom().map { device.proved < $0 } ?? false
-  }
+  /// Whether the device may follow a key of this hub that this hub does not know, as the store explains.
+  private func mayFollowUnknownKey() throws -> Bool { try store.mayFollowUnknownKey(device) }
 
   // MARK: its user
 

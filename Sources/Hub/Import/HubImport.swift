@@ -91,6 +91,7 @@ extension HubWorkspace {
         let store = try storeForLongWork()
         var report = try take(path, store, of: nil, from: source, brake)
         if report.verdict == .collected, merge == .now { report.recovery = try completeRecovery(store) }
+        if report.verdict == .imported, runMode == .commit { try unopened.forget(report.manifest.from.id) }
         return report
       }
     }

@@ -40,10 +40,12 @@ extension HubWorkspace {
     }
   }
 
-  /// Returns the findings about histories: the hub was set back, or it does not know the history or user of a device.
+  /// Returns the findings about histories: the hub was set back, or it does not know the history or user of a device,
+  /// or it cannot open a device's files.
   private func histories(_ store: HubStore) throws -> [Finding] {
     let back = try setBack(store).map { Finding(.setBack, $0.words, hint: $0.wayOut) }
-    return try [back].compactMap(\.self) + unknownHistories(store) + unknownUsers(store)
+    return try [back].compactMap(\.self) + unknownHistories(store) + unopenedFindings(store)
+      + unknownUsers(store)
   }
 
   /// Returns a finding for each refused export whose history the hub does not know, and that has not come since. The

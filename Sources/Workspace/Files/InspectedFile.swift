@@ -32,6 +32,28 @@ public struct InspectedFile: Sendable {
   }
 }
 
+/// A file on a stick that no key of this replica opens, judged by its name and its place. Neither of them is proved.
+public enum UnopenedFile: Sendable {
+  /// It is for another replica, or this replica needs nothing of it.
+  case unneeded
+  /// It is a bundle of the lost time, encrypted for a key that this hub replaced as lost. The hub does not need it.
+  case ofReplacedKey
+  /// It may be for a newer key of this replica. The refusal gives the next steps.
+  case mayBeForNewerKey(Refusal)
+}
+
+/// The sender whom the folder of a file names. Nothing proves it.
+public struct ClaimedSender: Sendable {
+  public let name: String
+  /// The beginning or the end of its id.
+  private let partOfID: String
+
+  public init(name: String, partOfID: String) { (self.name, self.partOfID) = (name, partOfID) }
+
+  /// Whether the folder is the folder of this replica.
+  public func mayBe(_ id: ReplicaID) -> Bool { id.text.hasPrefix(partOfID) || id.text.hasSuffix(partOfID) }
+}
+
 extension BundleReader {
   /// Checks the beginnings of files. This is cheap, even if the files are large. Files that prove their sender come
   /// first. Otherwise the order stays.

@@ -44,7 +44,7 @@ struct Need {
     if let words = status.wordsOfOlderKeys {
       needs.append(
         Need(
-          urgency: .bad, title: "Keys", words: "This hub's keys are \(words). \(HubStatus.wayOutOfOlderKeys)",
+          urgency: .bad, title: "Keys", words: "This hub's keys \(words). \(HubStatus.wayOutOfOlderKeys)",
           button: next))
     }
     if let fault = status.clockFault {

@@ -47,6 +47,14 @@ struct StickLayout {
     return [name, String(name.dropLast(partOfID + 1))]
   }
 
+  /// The sender whom a file's folder names, if the folder's name has a part of the sender's id; nil: it has none.
+  static func sender(ofFile path: String) -> ClaimedSender? {
+    let folder = Paths.name(of: Paths.parent(of: path))
+    let (name, part) = (folder.dropLast(partOfID + 1), folder.suffix(partOfID))
+    guard !name.isEmpty, folder.dropLast(partOfID).hasSuffix("-"), part.utf8.count == partOfID else { return nil }
+    return ClaimedSender(name: String(name), partOfID: String(part))
+  }
+
   /// The folder in which an earlier release put bundles.
   func formerPlace(to receiver: String, from sender: String) -> String {
     Paths.join(Paths.join(root, receiver), sender)

@@ -12,7 +12,7 @@ struct ExportOfUnknownHistory {
   let changes: Manifest.Changes
 }
 
-/// A hub whose `keys/` are older than the keys that its devices follow.
+/// A hub whose `keys/` may be older than the keys that its devices follow. Only a key that is not here could prove it.
 extension HubWorkspace {
   /// The refused exports whose history the hub does not know, and that have not come since.
   func exportsOfUnknownHistory(_ store: HubStore) throws -> [ExportOfUnknownHistory] {
@@ -33,27 +33,27 @@ extension HubWorkspace {
     }
   }
 
-  /// The names of the devices that follow a newer key of this hub than this hub has, as their refused exports say.
-  /// Empty as soon as that key is in `keys/`, or replaced as lost.
+  /// The names of the devices that may follow a newer key of this hub than this hub has. Their refused exports say so,
+  /// or no key here opens their files. Empty as soon as that key is in `keys/`, or replaced as lost.
   func devicesWithNewerKey(_ store: HubStore) throws -> [String] {
     let found = try exportsOfUnknownHistory(store).filter {
       try HistoryCheck(self, store, $0.device, $0.changes, by: $0.manifest.user).followsNewerKey()
     }
-    return Set(found.map(\.device.name)).sorted()
+    return try Set(found.map(\.device.name) + devicesWithUnopened(store).map(\.name)).sorted()
   }
 }
 
 extension HubStatus {
-  /// Describes that devices follow a newer key than this hub has. nil if none is known to do so.
+  /// Describes that devices may follow a newer key than this hub has. nil if nothing shows that.
   public var wordsOfOlderKeys: String? {
     if devicesWithNewerKey.isEmpty { return nil }
     return """
-      older than the keys of this hub that these devices have: \(devicesWithNewerKey.joined(separator: ", ")). They \
-      refuse bundles that older keys sign, and their work waits
+      may be older than the keys that these devices follow: \(devicesWithNewerKey.joined(separator: ", ")). Their \
+      files name a key that is not here, or are encrypted for one, and were not imported. Nothing proves more
       """
   }
 
-  /// The next steps if devices follow a newer key than this hub has.
+  /// The next steps if devices may follow a newer key than this hub has.
   public static let wayOutOfOlderKeys = OlderKeys.wayOut(
     "put the newest copy of its keys/ in place, and sync again")
 }
@@ -69,4 +69,12 @@ enum OlderKeys {
     come back
     """
   }
+
+  /// The next step for a file that no key here opens, if the hub's keys are the newest. A stranger may have made it, or
+  /// it is for an identity that was lost.
+  static let wayOutWithNewestKeys =
+    """
+    If this hub's files were not put back, take such a file off the stick: anybody can make one. The next bundle of \
+    the device ends this
+    """
 }

@@ -63,6 +63,14 @@ extension HubStore {
     }
   }
 
+  /// Whether a device may follow a key of this hub that this hub does not know. That is possible in one case. The hub's
+  /// files were put back to a time before that key, and the hub has since replaced its own key as lost. Then no
+  /// signature can prove the device's epoch. If the device is known to have the present key, it has no reason to name
+  /// another key.
+  func mayFollowUnknownKey(_ device: EnrolledDevice) throws -> Bool {
+    try keyLostFrom().map { device.proved < $0 } ?? false
+  }
+
   /// Whether the present epoch began when this hub replaced a lost key. Then this hub needs no emission of an earlier
   /// epoch: it believes none of the keys that signed them.
   func isEpochOfReplacedKey() throws -> Bool {

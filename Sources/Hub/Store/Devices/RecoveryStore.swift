@@ -142,6 +142,26 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
+  /// Whether a device's newest bundle names any emission of the lost time that has not come.
+  func isAnyAwaited(from device: ReplicaID) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_awaited_emissions WHERE device = :device", ["device": .string(device.text)]
+    ) { _ in true } ?? false
+  }
+
+  /// Records that all emissions came that a device's newest bundle names. Their files are not kept, and neither their
+  /// numbers nor the times of their making are known. The caller holds the transaction.
+  func noteArrivalOfAwaited(from device: ReplicaID, at time: Int64) throws {
+    let digests = try database.all(
+      "SELECT digest FROM satchel_awaited_emissions WHERE device = :device AND digest <> ''",
+      ["device": .string(device.text)]
+    ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self)
+    for digest in digests {
+      let link = Manifest.EmissionLink(number: .zero, digest: digest)
+      try add(LostEmission(device: device, link: link, file: nil), made: .zero, at: time)
+    }
+  }
+
   /// The digests of emissions that a device need not bring: those that came, and those of earlier epochs that this hub
   /// knows. Emissions that no bundle named to the device yet come first, then those that were named last.
   /// - Parameter most: the number of emissions that a bundle can name.
