@@ -27,6 +27,8 @@ public final class SimulatedWorld: @unchecked Sendable {
   public private(set) var hasFailed = false
   private var random: SplitMix64
   private var names = 0
+  /// The names along each path that was looked up: a season looks up few paths, and each of them very often.
+  private var ways: [String: [String]] = [:]
   var open: [Int32: OpenFile] = [:]
   private var nextDescriptor: Int32 = 1 << 20
 
@@ -158,19 +160,28 @@ public final class SimulatedWorld: @unchecked Sendable {
   func findName(_ path: String) -> Inode? { find(path, depth: 0, followsLast: path.hasSuffix("/.")) }
 
   private func find(_ path: String, depth: Int, followsLast: Bool) -> Inode? {
-    // Bytes are split, not characters: a season looks up names more often than it does anything else.
-    let parts = path.utf8.split(separator: UInt8(ascii: "/")).dropFirst(2).filter { !$0.elementsEqual(".".utf8) }
+    let parts = way(of: path)
     var here = tree
     for (number, part) in parts.enumerated() {
-      guard let next = here.entries[String(Substring(part))] else { return nil }
+      guard let next = here.entries[part] else { return nil }
       here = next
       let isLast = number == parts.count - 1
       guard let target = next.target, followsLast || !isLast else { continue }
       if depth > 40 { return nil }
-      let rest = parts[(number + 1)...].map { String(Substring($0)) }.joined(separator: "/")
+      let rest = parts[(number + 1)...].joined(separator: "/")
       return find(Paths.join(target, rest), depth: depth + 1, followsLast: followsLast)
     }
     return here
+  }
+
+  /// The names along a path, from the world's root.
+  private func way(of path: String) -> [String] {
+    if let known = ways[path] { return known }
+    // Bytes are split, not characters, because that is faster.
+    let parts = path.utf8.split(separator: UInt8(ascii: "/")).dropFirst(2).filter { !$0.elementsEqual(".".utf8) }
+    let names = parts.map { String(Substring($0)) }
+    ways[path] = names
+    return names
   }
 
   /// The path of the first symbolic link on the way from the folder `root` along `names`; nil: there is none.
