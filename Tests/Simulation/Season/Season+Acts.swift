@@ -91,13 +91,16 @@ extension Season {
 
   // MARK: bundles
 
-  func export(_ device: FieldDevice, snapshot: Bool = false) throws -> Parcel? {
+  /// - Parameter besideOthers: whether the files of `redelivery` come with later mail.
+  func export(_ device: FieldDevice, snapshot: Bool = false, besideOthers: Bool = true) throws -> Parcel? {
     if try device.app() == nil { return nil }
     let report = try device.workspace.export(snapshot: snapshot)
     if report.isNew { noteNews(if: !report.changes.isEmpty || report.conflicts > 0) }
     say("\(device.name) exports \(report.sequence)\(report.isNew ? "" : ", nothing new")")
-    for path in try redelivery(of: device) where path != report.file {
-      mail.append(try pack(path, from: device.name, to: nil))
+    if besideOthers {
+      for path in try redelivery(of: device) where path != report.file {
+        mail.append(try pack(path, from: device.name, to: nil))
+      }
     }
     return try pack(report.file, from: device.name, to: nil)
   }

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelConflicts
 import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
@@ -58,8 +59,10 @@ extension Season {
   /// Each row that a bundle deleted is deleted at the end, whatever the hub forgot. Otherwise a conflict names the row.
   private func checkDeletions() throws {
     let rows = try Set(admin().rows().keys)
+    let back = deleters.filter { rows.contains($0.key) }
+    if back.isEmpty { return }
     let known = try rowsInConflicts()
-    for (row, name) in deleters.sorted(by: { $0.key < $1.key }) where rows.contains(row) && !known.contains(row) {
+    for (row, name) in back.sorted(by: { $0.key < $1.key }) where !known.contains(row) {
       // A device that is lost or was put back lacks bundles.
       let hasBundles = !wasPutBack.contains(name) && devices.contains { $0.name == name }
       if !hasBundles || !Self.hasKeyOfItsOwn(row) { continue }
@@ -90,7 +93,11 @@ extension Season {
         ($0.integer(0), $0.text(1))
       }
       guard let known, known.1 == epoch else { continue }
-      let merged = try hub.device(device.name).merged.rawValue
+      // Not by the hub itself, which looks at all its tables whenever it is opened.
+      let merged = try admin().database.first(
+        "SELECT merged FROM satchel_devices WHERE name = :name", ["name": .string(device.name)]
+      ) { $0.integer(0) }
+      guard let merged else { throw Wrong("the hub does not know \(device.name)") }
       if known.0 > merged { throw Wrong("\(device.name) knows \(known.0) as acknowledged, and the hub has \(merged)") }
     }
   }
@@ -154,7 +161,8 @@ extension Season {
     }
     try checkAcknowledged()
     try checkConvergence()
-    try checkNothingLost()
+    let ofDevices = try conflictsOfDevices()
+    try checkNothingLost(ofDevices)
     try checkDeletions()
     try checkNothingOverwritten()
     if parts {
@@ -163,7 +171,7 @@ extension Season {
     }
     if hasNewKey, !bringsFalse { try checkNothingFalse() }
     try checkTakenOnce()
-    try checkNothingUnseen()
+    try checkNothingUnseen(ofDevices)
     try checkNothingLeft()
     if let problem = try admin().unsoundness() { throw Wrong("the hub's database is not sound: \(problem)") }
     // If a command was stopped, no bundle may show its half-done work.
@@ -189,7 +197,7 @@ extension Season {
       if try device.app() == nil { try deliver(try emit(to: device)) }
       if parts { try bringBackDatabase(of: device) }
       for path in try redelivery(of: device) { try bring(try pack(path, from: device.name, to: nil)) }
-      if let parcel = try export(device) { try bring(parcel) }
+      if let parcel = try export(device, besideOthers: false) { try bring(parcel) }
     }
     for device in devices { try bring(try emit(to: device)) }
     return seed % 4 == 0 ? news > before.0 : newContent > before.1
@@ -231,9 +239,13 @@ extension Season {
     .joined(separator: "; ")
   }
 
-  private func checkNothingLost() throws {
-    let conflicts =
-      try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.workspace.conflicts(ConflictState.allCases) }
+  /// The conflicts that the devices know, in the order of the devices.
+  private func conflictsOfDevices() throws -> [[StoredConflict]] {
+    try devices.map { try $0.workspace.conflicts(ConflictState.allCases) }
+  }
+
+  private func checkNothingLost(_ ofDevices: [[StoredConflict]]) throws {
+    let conflicts = try hub.conflicts(ConflictState.allCases) + ofDevices.joined()
     var kept = try admin().logged().union(remembered)
     for conflict in conflicts {
       if let problem = Self.agreement(in: conflict.record) { throw Wrong(problem) }
@@ -277,11 +289,9 @@ extension Season {
   }
 
   /// If every write is captured, each row is as the hub expects it.
-  private func checkNothingUnseen() throws {
-    for device in devices {
-      let found = try device.workspace.conflicts(ConflictState.allCases).first {
-        $0.record.kind == .unseen && !unseen.contains(Self.row(of: $0.record))
-      }
+  private func checkNothingUnseen(_ ofDevices: [[StoredConflict]]) throws {
+    for (device, conflicts) in zip(devices, ofDevices) {
+      let found = conflicts.first { $0.record.kind == .unseen && !unseen.contains(Self.row(of: $0.record)) }
       if let found { throw Wrong("\(device.name) took a change for unseen: \(found.record)") }
     }
   }
@@ -348,7 +358,7 @@ extension Season {
     try exchangeAll()
     if parts { try answerEstranged() }
     try checkConvergence()
-    try checkNothingLost()
+    try checkNothingLost(conflictsOfDevices())
     if parts { try checkCounts() }
   }
 
