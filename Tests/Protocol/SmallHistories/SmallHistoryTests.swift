@@ -10,8 +10,6 @@ struct SmallHistoryTests {
   /// The most writes and ways of a stick in an order. `make histories DEPTH=7` plays longer ones.
   private static let depth = ProcessInfo.processInfo.environment["SATCHEL_DEPTH"].flatMap { Int($0) } ?? 3
 
-  /// Rows stay in the database, and a world with many rows is slow.
-  private static let schedulesInWorld = 8
   /// A run ends after so many faults, and shows no more of them.
   private static let mostFaults = 20
 
@@ -23,22 +21,17 @@ struct SmallHistoryTests {
     #expect(wrong.isEmpty, "\(wrong.prefix(Self.mostFaults).joined(separator: "\n"))")
   }
 
-  /// The faults that `play` returns for each item, until there are many. A few items share a world.
+  /// The faults that `play` returns for each item, until there are many. Each item has its own world: rows and
+  /// conflicts stay in the databases, and a device looks at all open conflicts at each export.
   private static func faults<Item>(
     of items: [Item], _ play: (SmallHistoryFixture, Item) throws -> [String]
   ) throws -> [String] {
     let folder = try HistoryFixture()
-    var world: SmallHistoryFixture?
     var wrong: [String] = []
     for (number, item) in items.enumerated() where wrong.count <= mostFaults {
-      let place = number / schedulesInWorld
-      if number % schedulesInWorld == 0 {
-        world = nil
-        if place > 0 { folder.remove(folder.path(of: UInt64(place - 1))) }
-      }
-      let present = try world ?? SmallHistoryFixture(in: folder.path(of: UInt64(place)))
-      world = present
-      wrong += try play(present, item)
+      let place = folder.path(of: UInt64(number))
+      defer { folder.remove(place) }
+      wrong += try play(SmallHistoryFixture(in: place), item)
     }
     return wrong
   }
