@@ -142,11 +142,11 @@ sanitize: deps
 crash: deps
 	SATCHEL_CRASHES=1000000 SATCHEL_CRASH='$(ONLY)' $(SWIFT) test $(OPTIMISED) --filter 'CrashTests|DockTests.*aults'
 
-# Tries mutated bundles of an enrolled device at a hub, then fuzzes everything that reads what strangers send, guided by
-# coverage, for SECONDS.
+# Tries mutated bundles of an enrolled device at a hub, and each foreign value in each member. Then fuzzes everything
+# that reads what strangers send, guided by coverage, for SECONDS.
 fuzz: deps
 	SATCHEL_ATTACKS='$(ATTACKS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
-	  $(SWIFT) test $(OPTIMISED) --filter MutatedBundleTests
+	  $(SWIFT) test $(OPTIMISED) --filter 'MutatedBundleTests|MemberTests'
 	scripts/fuzz.sh '$(SECONDS)'
 
 # What Satchel costs, measured against what one would do without it, in an optimised build. QUICK=1 measures less, in

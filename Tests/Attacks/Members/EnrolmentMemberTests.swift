@@ -24,7 +24,7 @@ struct EnrolmentMemberTests {
     let reasons = try MemberTests.table()
       .filter { ["enrolment", "manifest.json"].contains($0.entry) && [name, path[0]].contains($0.name) }
       .reduce(into: Set<String>()) { $0.formUnion($1.reasons) }
-    for value in try ForeignValues(lab).all + [2, 9_999, .integer(1 << 40), "scope", "volume"] {
+    for value in try ForeignValues(lab).share(for: name) + [2, 9_999, .integer(1 << 40), "scope", "volume"] {
       let request = try request(path, value, in: lab)
       do {
         try lab.hub.withdraw(enrol(request, at: lab))

@@ -87,7 +87,7 @@ struct MemberTests {
 
   /// A bundle for each value of a member, and a bundle without the member.
   private func bundles(_ member: Member, of entry: ForgedEntry, in lab: AttackFixture) throws -> [Filling] {
-    let values = try ForeignValues(lab).all
+    let values = try ForeignValues(lab).share(for: member.name)
     if entry == .manifest {
       let path = member.name.split(separator: ".").map(String.init)
       return try values.map { value in try manifest(path, value, lab) } + [{ $0.set(path[0], nil) }]

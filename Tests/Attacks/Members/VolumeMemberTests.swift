@@ -15,7 +15,8 @@ struct VolumeMemberTests {
     let before = try Protected(lab)
     let reasons = try MemberTests.table().filter { $0.name == name && ["volume", "manifest.json"].contains($0.entry) }
       .reduce(into: Set<String>()) { $0.formUnion($1.reasons) }
-    let values: [JSONValue] = try ForeignValues(lab).all + [2, 9_999, .integer(1 << 40), "scope", "enrolment"]
+    let values: [JSONValue] =
+      try ForeignValues(lab).share(for: name) + [2, 9_999, .integer(1 << 40), "scope", "enrolment"]
     for (place, value) in values.enumerated() {
       let forger = try lab.forger
       let bundle = JSONValue.string("0d6a9f4e-3c1b-4a52-9a7e-5b0f6c2d1\(100 + place)")
