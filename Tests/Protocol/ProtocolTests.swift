@@ -7,7 +7,7 @@ import Testing
 /// that they follow; its properties must hold here.
 @Suite struct ProtocolTests {
   /// The default number of histories. The seasons of `Tests/Simulation` are many, and these check more closely.
-  private static let usual = 12
+  private static let usual = 8
 
   private static let seeds = historySeeds(usually: usual)
 
@@ -51,7 +51,7 @@ import Testing
   private func play(_ lane: Int, _ fate: History.Fate, _ names: RowNames = .primaryKey) throws {
     let folder = try HistoryFixture()
     // Events beside writing take longer, so fewer histories are enough.
-    let lanes = Self.lanes * (Self.seeds.count > 10 ? fate.share : 1) * (names == .primaryKey ? 1 : 2)
+    let lanes = Self.lanes * (Self.seeds.count >= Self.usual ? fate.share : 1) * (names == .primaryKey ? 1 : 2)
     let mine = Self.seeds.enumerated().filter { $0.offset % lanes == lane }.map(\.element)
     let began = Date()
     for seed in mine { play(seed, fate, names, in: folder) }
