@@ -125,7 +125,10 @@ final class CrashFixture {
   /// - Parameter code: the exit code that the command must have.
   func counts(_ tool: String, _ words: [String], code: Int32) throws -> [String: Int] {
     let result = try strace(
-      ["-f", "-qq", "-o", "calls", "-e", "trace=\(Self.calls.joined(separator: ","))", builtProgram(tool)] + words)
+      [
+        "-f", "--seccomp-bpf", "-qq", "-o", "calls", "-e", "trace=\(Self.calls.joined(separator: ","))",
+        builtProgram(tool),
+      ] + words)
     guard result.status == code else { throw ToolFailure("\(words): \(result.status) \(result.complaint)") }
     let lines = try folder.text("calls").split(separator: "\n")
     try FileManager.default.removeItem(atPath: folder("calls"))

@@ -26,7 +26,7 @@ extension CrashFixture {
     let onStick = calls.filter {
       ["openat", "read"].contains($0.name) && $0.line.contains("/stick/") && !$0.line.contains("O_CREAT")
     }
-    return spread(writes, ["ENOSPC", "EIO", "ENOSPC", "EIO"]) + spread(openedToWrite, ["EROFS"])
+    return spread(writes, ["ENOSPC", "EIO"]) + spread(openedToWrite, ["EROFS"])
       + spread(opens, ["EACCES", "EMFILE"]) + spread(onStick, ["EIO", "ENODEV"])
       + spread(onStick.filter { $0.name == "openat" }, ["ENOENT"])
   }
@@ -54,7 +54,10 @@ extension CrashFixture {
   /// A command's calls of these names, in order.
   private func calls(_ names: [String], of tool: String, _ words: [String], code: Int32) throws -> [Call] {
     let result = try StockTool.strace.run(
-      ["-f", "-qq", "-y", "-o", "calls", "-e", "trace=\(names.joined(separator: ","))", builtProgram(tool)] + words,
+      [
+        "-f", "--seccomp-bpf", "-qq", "-y", "-o", "calls", "-e", "trace=\(names.joined(separator: ","))",
+        builtProgram(tool),
+      ] + words,
       in: folder.path)
     guard result.status == code else { throw ToolFailure("\(words): \(result.status) \(result.complaint)") }
     var counts: [String: Int] = [:]
