@@ -8,7 +8,8 @@ import Testing
 @Suite struct SeasonTests {
   /// `SATCHEL_SEASONS`: another number, for builds in which each season takes long.
   private static let count = ProcessInfo.processInfo.environment["SATCHEL_SEASONS"].flatMap { UInt64($0) } ?? 1000
-  private static let lanes = UInt64(ProcessInfo.processInfo.activeProcessorCount)
+  /// More than there are processors, so that all of them have work until the end.
+  private static let lanes = UInt64(ProcessInfo.processInfo.activeProcessorCount) * 8
 
   @Test(
     "whatever happens to disks, sticks, bundles and people in a season, nothing is lost and all replicas agree",
