@@ -151,7 +151,7 @@ struct BulkDecisionTests {
   func namedFile() throws {
     // In this round, a report about a note of ann names a file of the office.
     var attack = MutatedBundles()
-    try attack.play(seed: 643_769_978_901, atMost: 1000)
+    try attack.play(seed: 643_769_978_901, atMost: 1000, isCopied: false)
   }
 
   @Test("takes the late work of a user who could write the row")

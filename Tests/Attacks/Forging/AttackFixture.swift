@@ -80,8 +80,18 @@ final class AttackFixture: Story {
     try self.init(copyOf: made)
   }
 
-  private init(copyOf made: MadeFiles) throws {
-    let ground = try WorkspaceFixture(random: SystemRandom(), clock: SetClock(made.now))
+  /// The files of a fixture that has the same ids and keys in every run.
+  private static let madeAlike: Result<MadeFiles, any Error> = Result {
+    try MadeFiles(of: AttackFixture(random: SeededRandom(.max)))
+  }
+
+  /// Copies a hub and two devices with the same ids and keys in every run, so that a seed repeats what follows.
+  convenience init(alikeWith random: any RandomSource) throws {
+    try self.init(copyOf: AttackFixture.madeAlike.get(), random: random)
+  }
+
+  private init(copyOf made: MadeFiles, random: any RandomSource = SystemRandom()) throws {
+    let ground = try WorkspaceFixture(random: random, clock: SetClock(made.now))
     self.ground = ground
     try made.copy(into: ground.folder)
     hub = try HubWorkspace.open(ground.folder("hub"), platform: ground.platform)

@@ -4,7 +4,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Plays rounds of mutated bundles, each against its own hub.
+/// Plays rounds of mutated bundles, each against a hub of its own or a copy.
 struct MutatedBundles {
   /// A sender whose bundles the hub does not take any more.
   enum Outcast: CaseIterable { case revoked, replacedKey }
@@ -24,8 +24,10 @@ struct MutatedBundles {
   private static let bundlesInRound = 40
   private static let bundlesOfOutcast = 24
 
-  mutating func play(seed: UInt64, atMost limit: Int) throws {
-    let lab = try AttackFixture(random: SeededRandom(seed))
+  /// - Parameter isCopied: whether the hub and its devices are copied. Otherwise the seed makes them, too.
+  mutating func play(seed: UInt64, atMost limit: Int, isCopied: Bool = true) throws {
+    let random = SeededRandom(seed)
+    let lab = try isCopied ? AttackFixture(alikeWith: random) : AttackFixture(random: random)
     // A device that may write nothing changes no row of its own user either.
     let mayWrite = seed % 4 > 0
     if !mayWrite { _ = try lab.hub.setDevice("evil", readOnly: true) }
@@ -67,7 +69,7 @@ struct MutatedBundles {
   /// Plays bundles of an outcast, half of them with old numbers. The hub refuses all of them, and nothing at all
   /// changes except the quarantine and the ledger of refusals.
   mutating func play(_ sender: Outcast, seed: UInt64) throws {
-    let lab = try AttackFixture(random: SeededRandom(seed))
+    let lab = try AttackFixture(alikeWith: SeededRandom(seed))
     // The device skips numbers, so that the hub knows no bundles with these numbers.
     try #require(try lab.refusal(of: lab.forger.bundle(later: 3)) == nil)
     switch sender {
