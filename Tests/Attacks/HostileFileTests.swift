@@ -76,10 +76,10 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
       var members = row(words: "x").objectValue ?? []
       members += (0..<Self.members).map { JSONValue.Member(name: "m\($0)", value: 0) }
       return [forger.insert("rows", "r", .object(members))]
-    case .tooLongLine: return [forger.insert("rows", "r", row(words: long(65 << 20, "x")))]
-    case .longValue: return [forger.insert("rows", "r", row(words: long(62 * Self.megabyte, "x")))]
+    case .tooLongLine: return [forger.insert("rows", "r", row(words: long(65 << 20)))]
+    case .longValue: return [forger.insert("rows", "r", row(words: long(62 * Self.megabyte)))]
     // Six bytes each in the line.
-    case .longName: return [forger.insert(String(repeating: "n", count: 60 * Self.megabyte), "r", row(words: "x"))]
+    case .longName: return [forger.insert(Self.text(60 * Self.megabyte, of: "n"), "r", row(words: "x"))]
     case .deepLine:
       // As deep as the test's own writer can go. A line may have 16 levels.
       return [forger.insert("rows", "r", row(words: (0..<1_000).reduce("x") { value, _ in .array([value]) }))]
@@ -88,7 +88,7 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
       let tags = (0..<Self.elements).map { JSONValue.real(Double($0) + 0.5) }
       let text = String(decoding: JSONValue.array(tags).compactBytes, as: UTF8.self)
       return [forger.update("bags", "b", set: ["tags": .string(text)], was: ["tags": "[]"])]
-    case .escapedValue: return [forger.insert("rows", "r", row(words: long(10 * Self.megabyte, "\u{1}")))]
+    case .escapedValue: return [forger.insert("rows", "r", row(words: long(10 * Self.megabyte, of: "\u{1}")))]
     }
   }
 
@@ -117,8 +117,13 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
 
   private func row(words: JSONValue) -> JSONValue { ["id": "r", "owner": "ann", "words": words, "photo": nil] }
 
-  private func long(_ count: Int, _ character: Character) -> JSONValue {
-    .string(String(repeating: character, count: count))
+  private func long(_ count: Int, of character: Unicode.Scalar = "x") -> JSONValue {
+    .string(Self.text(count, of: character))
+  }
+
+  /// A text of one ASCII character again and again. It is made of bytes, which is much faster than of characters.
+  fileprivate static func text(_ count: Int, of character: Unicode.Scalar) -> String {
+    String(decoding: [UInt8](repeating: UInt8(ascii: character), count: count), as: UTF8.self)
   }
 }
 
@@ -221,7 +226,7 @@ struct HostileFileTests {
 
   @Test("an emission, a list and a report of conflicts with large values take bounded memory")
   func largeConflicts() throws {
-    let value = JSONValue.string(String(repeating: "x", count: 8 * HostileFile.megabyte))
+    let value = JSONValue.string(HostileFile.text(8 * HostileFile.megabyte, of: "x"))
     try yard.write("UPDATE rows SET words = 'hub' WHERE id = 'own'", in: yard.hub.folder)
     for _ in 0..<12 { try yard.deliver { [$0.update("rows", "own", set: ["words": value], was: ["words": "0"])] } }
     #expect(try yard.hub.status().openConflicts == 12)

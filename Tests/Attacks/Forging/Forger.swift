@@ -87,7 +87,13 @@ struct Forger {
 
   private func entries(of content: Content) -> [HandMadeEntry] {
     func lines(_ name: String, _ lines: [JSONValue]) -> HandMadeEntry? {
-      lines.isEmpty ? nil : HandMadeEntry(name, lines.flatMap { $0.compactBytes + [0x0a] })
+      if lines.isEmpty { return nil }
+      var bytes: [UInt8] = []
+      for line in lines {
+        bytes += line.compactBytes
+        bytes.append(0x0a)
+      }
+      return HandMadeEntry(name, bytes)
     }
     let blobs = content.blobs.map { HandMadeEntry("blobs/\(Digest.of($0).hexadecimal.prefix(64))", $0) }
     if let part = content.part { return [HandMadeEntry("part", part)] }
