@@ -33,7 +33,7 @@ struct ReplacedValueTests {
   }
 
   private func bringBackName() throws {
-    try camp.deliverAgain(["phone", "tablet"])
+    try camp.deliverAgain(["phone", "tablet"], rounds: 3)
     for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] {
       #expect(try camp.rows(database, "SELECT name FROM sites") == "lost", "\(database)")
     }
