@@ -28,10 +28,14 @@ public struct KeptRow: Sendable {
 extension DeviceSession {
   /// The rows of this device that the hub did not accept. A person decides about them.
   func keptRows() throws -> [KeptRow] {
-    try ConflictTable.list([.open, .held], in: database).compactMap { conflict in
+    // Many conflicts are of few tables, and preparing a table costs more than finding a row in it.
+    var prepared: [Name: RowTable] = [:]
+    return try ConflictTable.list([.open, .held], in: database).compactMap { conflict in
       let record = conflict.record
       guard record.operation != .delete, let table = table(record.table) else { return nil }
-      let isInTable = try RowTable(table, in: database).contains(record.key)
+      let rows = try prepared[record.table] ?? RowTable(table, in: database)
+      prepared[record.table] = rows
+      let isInTable = try rows.contains(record.key)
       if try isInTable && !isWaiting(record) { return nil }
       return KeptRow(record, isInTable: isInTable, in: table.schema)
     }
