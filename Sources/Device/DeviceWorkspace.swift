@@ -198,8 +198,8 @@ final class DeviceSession {
         """
     )
     dataset = try DatasetDefinition(json: state.definition)
-    tables = try TrackedTable.findIntact(dataset, in: database)
-    damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
+    let found = try CapturedTables(of: dataset, in: database)
+    (tables, damage) = (found.tables, found.damage)
     try RowTable.prepareLocalKeys(of: tables, in: database)
     self.workspace = workspace
     self.state = state

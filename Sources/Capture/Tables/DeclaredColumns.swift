@@ -68,6 +68,13 @@ enum DeclaredColumns {
       ColumnDeclaration(name: Name($0.text(0)), type: $0.text(1), collation: $0.text(2), isStrict: $0.integer(3) != 0)
     }
   }
+
+  /// All records as bytes; empty if there are none.
+  static func bytes(in database: borrowing Database) throws -> [UInt8] {
+    guard try database.hasTable("satchel_columns") else { return [] }
+    return try database.bytes(
+      ofRows: "SELECT table_name, name, type, collation, strict FROM satchel_columns ORDER BY table_name, name")
+  }
 }
 
 extension Capture {

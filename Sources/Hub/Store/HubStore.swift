@@ -54,11 +54,12 @@ final class HubStore {
         hint: "Was the file replaced? Put the right one back.")
     }
     let dataset = try DatasetDefinition(json: definition)
-    let tables = try TrackedTable.findIntact(dataset, in: database)
     try OwnTables(madeBy: Self.checkedTables, and: dataset.tables.map { RowNumbers.tableName($0.name) }).check(
       in: database, at: path, hint: "Keep the file, and bring the hub back from its last backup: satchel-hub restore")
-    damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
-    rows = try Self.rows(of: tables, in: database)
+    let found = try CapturedTables(of: dataset, in: database)
+    let tables = found.tables
+    damage = found.damage
+    rows = try database.readTransaction { try Self.rows(of: tables, in: database) }
     // If there is damage, the key's columns may have other names than the columns in the table of numbers.
     numbers = damage.isEmpty ? try tables.map { try RowNumbers($0, in: database) } : []
     references = tables.map { References(of: $0, among: tables) }

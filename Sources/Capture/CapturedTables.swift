@@ -1,0 +1,71 @@
+import SatchelDataset
+import SatchelSQLite
+import Synchronization
+
+/// The tables of a dataset in a captured database, and the damage to them.
+public struct CapturedTables: Sendable {
+  /// The tables that can be kept in step, parents before their children. If nothing is damaged, these are all tables.
+  public let tables: [TrackedTable]
+  /// Damage to the database that may have hidden changes from capture.
+  public let damage: [CaptureDamage]
+
+  /// Finds the tables and the damage. The caller has no open transaction.
+  ///
+  /// Each command does this, often several times. If this process has found the same database intact before, the tables
+  /// are the same ones. Everything that decides this is read and compared at each call.
+  public init(of dataset: DatasetDefinition, in database: borrowing Database) throws {
+    self = try database.readTransaction {
+      let basis = try Self.basis(of: dataset, in: database)
+      if let known = KnownTables.find(basis) { return CapturedTables(tables: known, damage: []) }
+      let tables = try TrackedTable.findIntact(dataset, in: database)
+      let damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
+      // The words about damage also depend on rows, so only intact tables are remembered.
+      if damage.isEmpty { KnownTables.add(tables, basis) }
+      return CapturedTables(tables: tables, damage: damage)
+    }
+  }
+
+  private init(tables: [TrackedTable], damage: [CaptureDamage]) {
+    self.tables = tables
+    self.damage = damage
+  }
+
+  /// Everything by which intact tables are found: the definition, the schema with its order, and capture's records.
+  private static func basis(of dataset: DatasetDefinition, in database: borrowing Database) throws -> [[UInt8]] {
+    let isCounted =
+      try database.hasTable("satchel_capture")
+      && database.first("SELECT 1 FROM satchel_capture", [:], { _ in true }) ?? false
+    return [
+      dataset.source, try database.bytes(ofRows: "SELECT rowid, type, name, tbl_name, sql FROM sqlite_schema"),
+      try DeclaredColumns.bytes(in: database), Array((try database.otherTextEncoding() ?? "").utf8),
+      [isCounted ? 1 : 0],
+    ]
+  }
+}
+
+/// The intact tables that this process has found, the last ones last.
+private enum KnownTables {
+  private static let known = Mutex<[(basis: [[UInt8]], tables: [TrackedTable])]>([])
+
+  /// A process works on few databases, and the databases of one dataset's devices often have the same schema.
+  private static let capacity = 16
+  /// A larger schema is not remembered.
+  private static let mostBytes = 1 << 20
+
+  static func find(_ basis: [[UInt8]]) -> [TrackedTable]? {
+    known.withLock { known in
+      guard let place = known.lastIndex(where: { $0.basis == basis }) else { return nil }
+      let found = known.remove(at: place)
+      known.append(found)
+      return found.tables
+    }
+  }
+
+  static func add(_ tables: [TrackedTable], _ basis: [[UInt8]]) {
+    if basis.reduce(0, { $0 + $1.count }) > mostBytes { return }
+    known.withLock { known in
+      if known.count >= capacity { known.removeFirst() }
+      known.append((basis, tables))
+    }
+  }
+}
