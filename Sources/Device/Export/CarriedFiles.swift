@@ -10,7 +10,11 @@ extension DeviceWorkspace {
   /// set back, and the emissions that the hub lost. Then come the exports that the hub lacks and that the newest export
   /// does not contain.
   public func carriedBefore() throws -> [String] {
-    try locked { try isInitial() ? [] : session().carriedBefore() }
+    try locked {
+      guard let session = try sessionIfCaptured() else { return [] }
+      try checkAfterLeaving()
+      return try session.carriedBefore()
+    }
   }
 
   /// The files that can be carried while no database works.

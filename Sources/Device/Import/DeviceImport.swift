@@ -110,8 +110,11 @@ extension DeviceWorkspace {
     _ removals: BroughtRemovals
   ) throws -> ImportReport {
     do {
-      let replayed = try revive(lost)
-      let session = try sessionIfCaptured()
+      try checkAfterLeaving()
+      let found = try sessionIfCaptured()
+      // Opening a database takes as long as a small import. So a usable database is opened only once.
+      let replayed = try found == nil ? revive(lost) : nil
+      let session = try found ?? sessionIfCaptured()
       session?.isHubConfirmed = fingerprint != nil
       session?.lost = lost
       session?.migrations = migrations
