@@ -56,9 +56,9 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   /// The world of a path; nil for the machine's own files.
   static func world(of path: String) -> SimulatedWorld? {
-    let parts = path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2)
-    guard parts.count > 1, parts[0].elementsEqual("sim".utf8) else { return nil }
-    return worlds.withLock { $0[String(Substring(parts[1]))] }
+    guard path.utf8.starts(with: "/sim/".utf8) else { return nil }
+    let id = path.utf8.dropFirst(5).prefix { $0 != UInt8(ascii: "/") }
+    return worlds.withLock { $0[String(Substring(id))] }
   }
 
   // MARK: faults
