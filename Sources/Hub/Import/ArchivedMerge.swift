@@ -5,12 +5,12 @@ import SatchelWorkspace
 
 /// Ensures that every merged bundle is in the archive, even if a command ends between the merge and the copy.
 ///
-/// Before the merge, the hub copies the bundle into the archive under a pending name. A file under its final name must
-/// be in the ledger, so the copy gets its final name only after the merge. If a command ends before that, the next
-/// command renames the copy. The archive needs the bundle, because the device stops carrying it as soon as the device
-/// learns of the merge.
+/// The archive needs each merged bundle, because the device stops carrying a bundle when it learns of the merge. Before
+/// the merge, the hub copies the bundle into the archive under a pending name. Only bundles in the ledger may have a
+/// final name, so the hub renames the copy after the merge. If a command ends before the renaming, the next command
+/// renames the copy.
 extension HubWorkspace {
-  /// Runs `body`, which merges the bundle, and puts the bundle into the archive.
+  /// Runs `body`, which merges the bundle, and keeps the bundle in the archive.
   func keepingInArchive(
     _ bundle: borrowing VerifiedBundle, _ store: HubStore, _ body: () throws -> HubImportReport
   ) throws -> HubImportReport {
@@ -26,14 +26,14 @@ extension HubWorkspace {
       try archive.settle(brought, store)
       return report
     } catch {
-      // A commit whose sync failed may still be in the database. If it cannot be synced or the ledger cannot be read
-      // now, the next command settles the copy.
+      // The commit may be in the database even if its sync failed. If the commit can now be synced and the ledger be
+      // read, the hub settles the copy. Otherwise the next command settles it.
       if (try? platform.files.syncCommits(of: databasePath)) != nil { try? archive.settle(brought, store) }
       throw error
     }
   }
 
-  /// Whether the archive has a sound file of a bundle. If the file is damaged, the bundle replaces it.
+  /// Whether the archive has a sound file of a bundle. If the file is damaged, the caller replaces it by the bundle.
   private func isArchived(_ bundle: borrowing VerifiedBundle, _ store: HubStore) throws -> Bool {
     let place = HubArchive(folder, platform.files).place(of: bundle.manifest)
     guard try platform.files.kind(place) != nil else { return false }
@@ -43,11 +43,12 @@ extension HubWorkspace {
     } catch is BundleError { return false }
   }
 
-  /// Gives the final archive names to merged bundles if a command ended before it renamed them.
+  /// Gives merged bundles their final archive names. A command may have ended before it renamed them.
   func settleArchive() throws {
     let archive = HubArchive(folder, platform.files)
     let pending = try archive.pending()
-    // Only the ledger knows which bundles were merged. The command itself reports a fault of the database.
+    // Only the ledger shows which bundles were merged. If the database has a fault, the running command reports the
+    // fault.
     guard !pending.isEmpty, let store = try? examined() else { return }
     for pending in pending { try archive.settle(pending, store) }
   }

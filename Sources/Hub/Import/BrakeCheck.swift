@@ -7,9 +7,9 @@ import SatchelWorkspace
 
 /// A person's decision about a bundle that deletes or changes very many rows.
 public enum BrakeDecision: Sendable {
-  /// Nothing yet: the dataset's limits count.
+  /// No person has decided. The dataset's limits apply.
   case none
-  /// Nothing yet, and the person decides with the choice between two histories of a device.
+  /// No person has decided. The person decides together with the choice between two histories of a device.
   case withHistory
   /// The bundle is merged, whatever it deletes or changes.
   case accept
@@ -17,25 +17,27 @@ public enum BrakeDecision: Sendable {
   case reject
 }
 
-/// Compares the changes that a bundle made with the dataset's limits, inside the merge's transaction.
+/// Compares the changes that the merge of a bundle made with the dataset's limits. The merge's transaction is still
+/// open.
 struct BrakeCheck {
   let store: HubStore
-  /// The author of the changes.
+  /// The user who made the changes.
   let user: String
   let held: HeldAtBase
-  /// The newest change of a row before the merge.
+  /// The cursor of the hub before the merge.
   let start: Cursor
   let bundle: Manifest
   let decision: BrakeDecision
 
-  /// Throws a `Refusal` if the changes of a table are beyond its limits. The caller's transaction then ends without
-  /// effect.
+  /// Throws a `Refusal` if the merge deleted or changed more rows of a table than the limits allow. The caller then
+  /// rolls the transaction back.
   func run(_ tally: RowTally) throws {
     var words: [String] = []
     for place in try suspicious(tally) {
       let (deleted, changed) = try store.countDeletedAndChanged(in: place, after: start)
       let table = store.tables[place]
-      // These are the rows that the device had from the hub. If that is unknown, all rows of the table count.
+      // `known` is the number of rows that the device had from the hub. If that number is unknown, all rows of the
+      // table count.
       let known = try held.count(in: place) ?? table.count(in: store.database) + deleted
       let all = max(known, deleted, changed)
       let brake = table.rules.brake
@@ -65,7 +67,8 @@ struct BrakeCheck {
       """
   }
 
-  /// The tables in which the merge deleted or changed so many rows that the share of all rows must be checked too.
+  /// Returns the tables in which the merge deleted or changed more rows than `brake.rows`. Only for these tables, the
+  /// percentage must be checked too.
   private func suspicious(_ tally: RowTally) throws -> [Int] {
     tally.tables.compactMap { table, counts in
       guard let place = store.place(of: table) else { return nil }

@@ -33,7 +33,8 @@ struct BundleMerge {
       for path in lost { try store.noteLost(path, by: device, standingOn: changes.received) }
       let proof = verdict == .imported ? try check(bundle, device, now) : nil
       var result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
-      // An overtaken bundle's files count too: the newer bundle may have had no room for them.
+      // The attached files of an overtaken bundle are placed too: the newer bundle may have had no room for these
+      // files.
       let names = FileNames(workspace, store, sender: try author(of: device))
       try names.place(&arriving)
       for (number, arrival) in arriving.arrivals.enumerated() {
@@ -78,7 +79,8 @@ struct BundleMerge {
     }
   }
 
-  /// Compares the digests from the device with the rows that the device should have. nil if the bundle has no digests.
+  /// Compares the digests in the bundle with the rows that the device should have. Returns nil if the bundle has no
+  /// digests.
   private func check(_ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64) throws -> StateProof? {
     guard let entry = try bundle.state() else { return nil }
     let outcome = try StateCheck(store: store, device: device, manifest: manifest, changes: changes)
@@ -87,36 +89,35 @@ struct BundleMerge {
     return try store.proof(of: device.id)
   }
 
-  /// Records the emission that the device has. The caller calls this only for a bundle that is newer than all merged
-  /// bundles.
+  /// Records which emission the device has. The bundle must be newer than all merged bundles of the device.
   private func noteStand(_ device: inout EnrolledDevice) throws {
     if let emission = try store.emission(changes, of: device.id) {
       device.proved = max(device.proved, changes.received)
       try forgetFormerUsers(before: emission, of: device)
     } else if changes.epoch == store.identity.epoch, let proof = changes.proof {
-      // The hub has forgotten the device's rows, so the device gets all rows again. From this record the device learns
-      // that the full bundle may follow its emission.
+      // The hub no longer knows the device's rows, so the next emission has all rows. This record lets that emission
+      // say that it follows the device's emission.
       try store.declare(.init(number: changes.received, digest: proof.digest), by: device.id)
     }
   }
 
   /// Forgets the device's former users, because the device has an emission for its present user.
   ///
-  /// A bundle of an earlier epoch does not show that. The device may have got later emissions in the time that this hub
-  /// lost, and they may be for other users. These users' bundles may still be on their way.
+  /// If the bundle is of an earlier epoch, this method forgets no user. In the lost time, the device may have received
+  /// later emissions for other users. Bundles with the work of these users may still be on their way.
   private func forgetFormerUsers(before emission: Emission, of device: EnrolledDevice) throws {
     guard changes.epoch == store.identity.epoch else { return }
     try store.forgetFormerUsers(before: emission, of: device.id)
   }
 
-  /// Returns the milliseconds by which the device's clock is ahead. A negative result means that the clock is behind by
-  /// at least that time, because the device made this bundle after the emission that it names. The time on a stick does
-  /// not count.
+  /// Returns by how many milliseconds the device's clock is ahead of the hub's clock. If the result is negative, the
+  /// clock is behind by at least that time: the bundle is dated before the emission that it names. The time that a
+  /// bundle spends on a stick does not count.
   private func skew(at now: Int64) throws -> Int64 {
     guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
     if made > now { return made - now }
     let emitted = try Ledger.written(changes.received.rawValue, for: manifest.from.name, in: store.database)
-    // If the emission is of a later time than now, this hub's own clock was ahead then.
+    // If the emission is dated after the present time, the hub's own clock was ahead when it made the emission.
     return emitted.map { $0 > now ? 0 : min(0, made - $0) } ?? 0
   }
 
@@ -124,8 +125,8 @@ struct BundleMerge {
     HubImportReport(manifest, verdict)
   }
 
-  /// Returns the device's record, with the author of the bundle's changes as its user. The device may now belong to
-  /// another user.
+  /// Returns the device's record, but with the author of the bundle's changes as its user. The device may have another
+  /// user by now.
   private func author(of device: EnrolledDevice) throws -> EnrolledDevice {
     var author = device
     author.user = try store.author(of: manifest.user, on: store.emission(changes, of: device.id), by: device)
@@ -146,8 +147,8 @@ struct BundleMerge {
       } else {
         emission.map { .emission($0.cursor) } ?? .forgotten
       }
-    // The device's own changes are sent back to it only if it may have lost them. That is so if it may have imported a
-    // newer emission and rebased its changes.
+    // The hub sends the device's own changes back only if the device may have lost them. The device may have lost them
+    // if it imported a newer emission and rebased its changes.
     let returnsToAuthor = base.cursor == nil || (emissions.last?.number ?? .zero) > changes.received
     let scope = try ScopeStore(store, userNamed: device.user)
     let sealed = try emission.map { try store.sealedBundles(before: changes.base, since: $0, of: device.name) } ?? []
@@ -168,8 +169,8 @@ struct BundleMerge {
       scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, translation,
       merger.ranges, LostRows(workspace, store))
     try keys.settle(bundle, at: now, mostMemory: workspace.mostMemory)
-    // The conflicts that the device found come first, then the decisions of its user. One bundle may contain both for
-    // one conflict.
+    // The conflicts that the device found are taken before the decisions of its user. One bundle may contain a conflict
+    // and the decision about it.
     let told = try ReportedConflicts(
       store: store, device: device, manifest: manifest, changes: changes, keys: keys, translation: translation,
       judge: ReportJudge(scope, device), latest: merger.latest, now: now
@@ -204,8 +205,8 @@ struct BundleMerge {
           step, in: place, decided: isDecided || keys.isOfAnother(sent, in: place),
           folded: step.key != rest.key && store.tables[place].folds, after: writes)
         claims.note(step, in: place, of: store.rows[place].table)
-        // In new columns the row has the hub's present default here. On the device the row has the default from the
-        // time when the columns came.
+        // Columns may be newer than the device's version. The hub's row has their present default. The device's row
+        // gets the default from the time when the columns were added. So the hub sends its row to the device.
         if translation.version < store.dataset.version, case .insert = step.change {
           try store.owe(step.key, in: place, to: device.id)
         }
@@ -243,7 +244,7 @@ struct BundleMerge {
 
   /// Returns the results that the device did not know when it made the bundle. nil if the hub cannot determine them.
   /// - Parameters:
-  ///   - emission: the emission that the device had. It brought the results of the exports that it acknowledges.
+  ///   - emission: the emission that the device had. It contained the results of the exports that it acknowledged.
   ///   - reported: the changes whose conflicts the device found itself.
   private func unknownResults(
     _ emission: Emission?, _ reported: Set<UnknownResults.ReportedChange>
@@ -252,7 +253,7 @@ struct BundleMerge {
     return known.map { UnknownResults(first: Generation($0.rawValue), reported: reported) }
   }
 
-  /// Returns the parts of a step that must be merged.
+  /// Returns the parts of a step that no copy of the device has delivered yet.
   private func parts(
     of sent: Step, in place: Int, _ shared: SharedChanges?, _ keys: PrimaryKeyRemapping, _ merger: StepMerger,
     _ device: EnrolledDevice
@@ -266,14 +267,14 @@ struct BundleMerge {
       try store.owe(keys.translated(sent, in: place).key, in: place, to: device.id)
       return []
     case .later(let parts):
-      // The device's version of the row may differ from the hub's row.
+      // The device's row may differ from the hub's row, so the hub sends its row to the device.
       try store.owe(keys.translated(sent, in: place).key, in: place, to: device.id)
       return parts
     }
   }
 
-  /// Keeps a change of a table that has left the dataset. A person decides about the change. Returns the number of new
-  /// conflicts.
+  /// Keeps a change of a table that has left the dataset as a conflict, so that a person decides. Returns the number of
+  /// new conflicts: 0 or 1.
   private func takeDeparted(
     _ line: ChangeLine, _ device: EnrolledDevice, _ translation: SchemaTranslation, latest: Stamp, _ now: Int64
   ) throws -> Int {

@@ -2,26 +2,26 @@ import SatchelMerge
 import SatchelRows
 import SatchelValues
 
-/// The state from which a device made its changes, as far as the hub knows that state. It decides how the hub finds the
-/// changes of others.
+/// The state from which a device made its changes, as far as the hub knows that state. The base decides how the hub
+/// finds the changes that others made since then.
 enum ChangeBase: Equatable {
-  /// The hub knows the emission that the device had. The changes of others are the log's entries after the cursor of
-  /// this emission.
+  /// The hub knows the emission that the device had. Entries of the log after this emission's cursor are later changes.
   case emission(Cursor)
-  /// The hub has forgotten the device's emission, because the device was away too long. If a column's value at the hub
-  /// differs from the old value of a change, others count as having changed the column.
+  /// The hub has forgotten the device's emission, because the device was away too long. The hub compares its row with
+  /// the old values of the device's change. If a column differs, the hub assumes that others changed this column.
   case forgotten
-  /// The bundle is of an earlier epoch. The hub may lack rows that the device knew. So values show the differences, and
-  /// stamps show which change came later. The cursor is of the device's emission. nil if the emission was made in the
-  /// lost time.
+  /// The bundle is of an earlier epoch, and the hub may lack rows that the device had. The hub compares values to find
+  /// differences, and stamps to find the later change. The value is the cursor of the device's emission. nil if the
+  /// emission was made in the lost time.
   case formerEpoch(Cursor?)
 
   var isFormerEpoch: Bool { if case .formerEpoch = self { true } else { false } }
 
-  /// The cursor of the device's emission of the present epoch. nil if the emission is unknown or of a former epoch.
+  /// The cursor of the device's emission, if the emission is of the present epoch. nil if it is unknown or of a former
+  /// epoch.
   var cursor: Cursor? { if case .emission(let cursor) = self { cursor } else { nil } }
 
-  /// The cursor of the device's emission, of any epoch. nil if the hub does not know it.
+  /// The cursor of the device's emission, of any epoch. nil if the hub does not know the cursor.
   var knownCursor: Cursor? {
     switch self {
     case .emission(let cursor): cursor
@@ -30,7 +30,7 @@ enum ChangeBase: Equatable {
     }
   }
 
-  /// The same for a row that the device had as it was at a later cursor.
+  /// Returns this base with a later cursor, for a row that the device had in a later state.
   func moved(to cursor: Cursor) -> ChangeBase {
     switch self {
     case .emission: .emission(cursor)
@@ -46,7 +46,7 @@ extension HubStore {
   ///   - change: the device's change of the row.
   ///   - stamp: the stamp of the change.
   ///   - past: the known history of the row.
-  ///   - own: the changes that count as the device's own, as far as the log still contains them.
+  ///   - own: the changes that count as the device's own.
   ///   - walk: the entries of the row's log, if the log is long and was already read.
   func changesByOthers(
     meeting change: Change, at stamp: Stamp, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int,
@@ -63,8 +63,8 @@ extension HubStore {
       return others.meeting(change, onto: hub)
     case .forgotten:
       var others = OthersChanges(newest: past?.stamp ?? .zero)
-      // If a row number has no stamp, its row never existed: the hub only gave the key to a row, or must send the
-      // key again.
+      // A row number may have no stamp. In this case, the row never existed: the hub only gave its key to a row, or
+      // must send the key again.
       if case .insert = change { others.presence = try hub == nil && others.newest != .zero && !isOwn(past, own) }
       for column in differing(change, from: hub) { others.columns[column] = others.newest }
       return others
@@ -74,10 +74,10 @@ extension HubStore {
     }
   }
 
-  /// Returns the changes that others made to a row, by values and stamps.
+  /// Returns the changes that others made to a row, for a change of an earlier epoch. It uses values and stamps.
   ///
-  /// If the emission is known, the log shows the later changes of others. Changes from before this epoch count as they
-  /// did in their own epoch, even if the values do not show them. The reason: the hub may have merged this bundle
+  /// If the hub knows the emission, the log shows the later changes of others. Changes from before the present epoch
+  /// count as in their own epoch, even if the values are equal now. The reason: the hub may have merged this bundle
   /// before the epoch began, and must find the same disagreements again.
   private func changesInFormerEpoch(
     meeting change: Change, at stamp: Stamp, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int,
@@ -111,15 +111,15 @@ extension HubStore {
       others.presence = try hub == nil && others.newest != .zero && mayBeUnseen && !isOwn(past, own)
     }
     var met = differing(change, from: hub)
-    // If others did not change a value, the value differs only because the device's own changes were not accepted.
+    // If no other replica changed a column, only a refused change of the device itself can explain a different value.
     if cursor != nil, case .update = change { met.removeAll { !unseen.contains($0) } }
-    // A newer change may have written the value again from which this change started.
+    // Another replica may have changed a column and then restored its old value. A newer stamp shows such a change.
     met += change.touched(of: schema).filter { byOthers[$0, default: .zero] > stamp }
     for column in others.disputed.union(met) { others.columns[column] = newest[column] ?? .zero }
     return others
   }
 
-  /// Returns the columns in which the hub's row differs from the old values of a change. An insert is compared by its
+  /// Returns the columns in which the hub's row differs from the old values of a change. For an insert, it compares the
   /// new values.
   private func differing(_ change: Change, from hub: Row?) -> [Int] {
     guard let hub else { return [] }
@@ -130,18 +130,19 @@ extension HubStore {
     }
   }
 
-  /// Whether the hub may lack a row that a device deletes in a unit: the device itself deleted the row before, or the
-  /// row may still come.
+  /// Whether the hub may lack a row that a device deletes in a unit. There are two reasons: the device itself deleted
+  /// the row before, or another device may still deliver the row.
   /// - Parameters:
   ///   - past: the known history of the row.
   ///   - own: the changes that count as the device's own.
   func mayLack(_ past: RowNumbers.Entry?, from base: ChangeBase, own: OwnChanges) throws -> Bool {
-    // The hub was set back and never had the row. Another device may deliver the row again.
+    // The hub was set back, and never had the row in this epoch. Another device may still deliver the row.
     if base.isFormerEpoch, past?.cursor == nil { return true }
     return try isOwn(past, own)
   }
 
-  /// Whether a row came back from a lost time and was deleted since, by a later write than an insert of it.
+  /// Whether a row came back from a lost time, and another replica has deleted it since then. The deletion must be
+  /// later than an insert of the row.
   /// - Parameter stamp: the stamp of the insert.
   func wasDeletedSinceRecovery(
     _ past: RowNumbers.Entry?, in place: Int, after stamp: Stamp, besides own: OwnChanges
@@ -161,7 +162,7 @@ extension HubStore {
 }
 
 extension Change {
-  /// The columns that the change overwrites or deletes.
+  /// The columns that the change overwrites or deletes. An insert has none.
   fileprivate func touched(of schema: TableSchema) -> [Int] {
     switch self {
     case .insert: []
@@ -172,12 +173,12 @@ extension Change {
 }
 
 extension ChangeBase {
-  /// Returns the cursor after which changes of others count for a waiting change. nil if the waiting change is merged
-  /// by values when it enters.
+  /// Returns the cursor after which changes of others count for a waiting change. nil if the hub must compare values
+  /// when the waiting change enters.
   func sinceOfWaiting(_ store: HubStore) throws -> Cursor? {
     switch self {
     case .emission(let cursor): cursor
-    // At the merge of the bundle, this change met no change of others.
+    // When the hub merged the bundle, this change met no change of others. So only later changes count.
     case .forgotten: try store.cursor()
     case .formerEpoch: nil
     }

@@ -7,11 +7,11 @@ import SatchelWorkspace
 
 /// The copy of the whole database that a device's bundle may contain. A person can restore the device from this copy.
 extension HubWorkspace {
-  /// Checks that the copy can be read, and contains only the dataset's tables, with the right keys. A person may have
-  /// added the copy, even if the dataset requests none.
+  /// Checks that the copy can be read, and contains only the dataset's tables, with the right keys. A device may send a
+  /// copy even if the dataset requests none, because a person may ask for it.
   ///
-  /// A migration may have changed a generated column that takes long to compute. The hub no longer has the former
-  /// column, with which it could compare a copy of a former version. Then the rows of the copy are not read.
+  /// For a copy of a former version, the hub does not read the rows. A migration may have changed a generated column
+  /// that takes long to compute, and the hub no longer has the former column for a comparison.
   ///
   /// Throws a `BundleError` if a check fails. The hub then refuses the bundle.
   func check(snapshotOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {

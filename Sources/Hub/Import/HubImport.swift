@@ -15,32 +15,32 @@ public struct HubImportReport: ImportOutcome, Sendable {
   public let conflicts: Int
   /// The number of conflicts that the device's user decided.
   public let resolved: Int
-  /// The number of rows that had waited and entered now.
+  /// The number of waiting changes that entered with this import.
   public let released: Int
-  /// Rows that got another key here, because another row had their key.
+  /// Rows to which the hub gave another key, because another row had their key.
   public let rekeyed: [RekeyedRow]
-  /// Rows that became one row with another row, because both have the same natural key.
+  /// Rows that became one with another row of the same natural key.
   public var folded: [RekeyedRow] = []
-  /// The number of changes that became conflicts and were decided for the hub's rows, because a person rejected the
-  /// bundle. nil if the bundle was not rejected.
+  /// The number of changes that a person rejected together with the whole bundle. Each change became a conflict,
+  /// decided for the hub's row. nil if no person rejected the bundle.
   public var rejected: Int?
-  /// The number of changes that were accepted although their user has since lost the right to make them.
+  /// The number of late changes that the hub accepted. Their users have lost the right to make them.
   public var late = 0
   /// The number of changes of tables that have left the dataset. Each change is kept as a conflict.
   public var departed = 0
-  /// Columns, as `table.column`, that have values in the bundle but are no longer in the dataset. Only the archived
-  /// bundle keeps these values.
+  /// The removed columns, as `table.column`, for which the bundle has values. Only the archived bundle keeps these
+  /// values.
   public var leftOut: [Name] = []
-  /// Milliseconds by which the device's clock ran ahead of this hub's clock. Stamps from the future were set back to
-  /// the hub's time.
+  /// The milliseconds by which the newest stamp in the bundle was ahead of the hub's clock. The hub set such stamps
+  /// back to its own time.
   public let clamped: Int64
   /// The numbers of rows that the import changed.
   public var tally = RowTally()
   /// The first few of the new disagreements.
   public var found: [ConflictRecord] = []
-  /// The number of attached files that were not here before. A new file that was kept beside another file counts too.
+  /// The number of attached files that the hub did not have. A new file that is kept beside another file counts too.
   public var attached = 0
-  /// The number of newer versions of known files among the attached files.
+  /// The number of attached files that are newer versions of files that the hub had.
   public var attachedNewer = 0
   public var beside: [ArrivingAttachments.Arrival] = []
   /// The number of files that the device lost and requests again.
@@ -49,12 +49,11 @@ public struct HubImportReport: ImportOutcome, Sendable {
   public var waiting: BundleParts.Waiting?
   /// The comparison of the device's digests with the rows that it should have. nil if the bundle has no digests.
   public var proof: StateProof?
-  /// The key that the device announced and that the hub did not take, because the key has another owner. nil if there
-  /// was no such key.
+  /// The key that the device announced, if the hub did not take the key because it has another owner. Otherwise nil.
   public var refusedKey: PublicKey?
-  /// Whether a key of this hub that was lost signed the bundle. Its author is unknown, so nothing of it is used.
+  /// Whether a lost key of this hub signed the bundle. Its author is unknown, so the hub uses nothing of the bundle.
   public var isOfLostKey = false
-  /// The work from the lost time that came back. nil if no such work was merged with this bundle.
+  /// The work that came back from the lost time. nil if this import merged no such work.
   public var recovery: RecoveryReport?
 }
 
@@ -66,22 +65,22 @@ extension HubImportReport {
   }
 }
 
-/// When the lost time is merged, after the hub got back one of its bundles from that time.
+/// When the hub merges the lost time, after it received a bundle that it made and lost.
 public enum LostTimeMerge: Sendable {
-  /// At once, if no part is missing.
+  /// At once, if the hub has all bundles that it needs.
   case now
-  /// The caller imports other bundles, and then calls `mergeLostTime`. The newest bundle must be merged first, and a
-  /// device that only receives does not say which bundles it brings.
+  /// When the caller calls `mergeLostTime`, after it imported other bundles. The newest bundle must be merged first,
+  /// and a device that only receives does not name the bundles that it brings.
   case later
 }
 
 extension HubWorkspace {
   /// Verifies a device's bundle and merges it, in one transaction.
   ///
-  /// Throws a `BundleError` or a `Refusal` if the bundle is not accepted. In that case the rows stay as they were.
+  /// Throws a `BundleError` or a `Refusal` if the bundle is not accepted. The rows then stay as they were.
   /// - Parameters:
-  ///   - brake: what a person decided about a bundle that is beyond the dataset's limits.
-  ///   - merge: when the lost time is merged, if the file is a bundle of this hub from that time.
+  ///   - brake: the decision of a person about a bundle that exceeds the dataset's limits.
+  ///   - merge: when the hub merges the lost time, if the file is a lost bundle from this hub.
   public func importBundle(
     _ path: String, from source: BundleSource = .named, brake: BrakeDecision = .none,
     lostTime merge: LostTimeMerge = .now
@@ -97,7 +96,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Merges the lost time if all parts of it are here. Returns nil if parts are missing.
+  /// Merges the lost time if the hub has all bundles of it that it needs. Returns nil if some are missing.
   public func mergeLostTime() throws -> RecoveryReport? { try locked { try completeRecovery(storeForLongWork()) } }
 
   var failedImports: FailedImports { FailedImports(folder, platform, at: configuration.id, runMode) }
@@ -107,13 +106,14 @@ extension HubWorkspace {
     return try reader.manifestIfSound(of: path, trust: .keys(trustedKeys(store))).map { try known($0, store) }
   }
 
-  /// Reads the files of a stick before the hub imports any of them. Files that prove their sender come first in the
-  /// result.
+  /// Reads the beginnings of a stick's files before the hub imports any file. In the result, files that prove their
+  /// sender come first.
   public func inspect(_ paths: [String]) throws -> [InspectedFile] {
     let reader = BundleReader(platform: platform, identities: RememberedIdentities(keys.identities).all)
     return reader.inspect(paths, trust: .keys(try trustedKeys(examined())))
   }
 
+  /// Imports one file. If the file is a bundle's last missing volume, the whole bundle is imported too.
   /// - Parameter volume: the volume that completed the bundle at `path`. nil if the bundle came whole.
   func take(
     _ path: String, _ store: HubStore, of volume: Manifest?, from source: BundleSource = .named,
@@ -152,8 +152,7 @@ extension HubWorkspace {
     let manifest = bundle.manifest
     let changes = try self.changes(of: manifest)
     let isFormer = try refuseFork(manifest, changes, bundle.digest, signer: bundle.signer, store)
-    // These checks come only after the whole bundle is proved. Their result may stop this hub, or make the file wait
-    // here.
+    // These checks may stop the hub or make the file wait, so they come only after the whole bundle is verified.
     if !isFormer, let device = try store.device(manifest.from.id) {
       try HistoryCheck(self, store, device, changes, by: manifest.user).run()
       if try !isTaken(manifest, bundle.digest, store) {
@@ -177,7 +176,7 @@ extension HubWorkspace {
       }
     }
     try finishRotation(store)
-    // This also runs for a repeated bundle: the first import may have ended between the merge and this step.
+    // For a repeated bundle, the file is removed too: the first import may have ended between the merge and this step.
     if report.verdict != .stale {
       if folder.isForUs(path) { try platform.files.remove(path) }
     } else if Paths.parent(of: path) == folder.waiting {
@@ -186,8 +185,8 @@ extension HubWorkspace {
     return report
   }
 
-  /// Keeps a volume until the other volumes come. A volume of an overtaken bundle, or of a bundle that waits here as a
-  /// whole, is not kept.
+  /// Keeps a volume until the other volumes come. Does not keep a volume if its bundle is overtaken, or if the whole
+  /// bundle already waits here.
   private func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ store: HubStore
   ) throws -> HubImportReport {
@@ -210,8 +209,8 @@ extension HubWorkspace {
     return report
   }
 
-  /// Whether the hub merged another bundle with this number. Then the device was copied or put back, and the bundle is
-  /// not overtaken.
+  /// Whether the hub merged another bundle with this number. In that case, the device was copied or put back, and the
+  /// given bundle is not overtaken.
   private func isOfOtherHistory(
     _ bundle: BundleID, _ number: Int64, of device: EnrolledDevice, _ store: HubStore
   ) throws -> Bool {
@@ -219,15 +218,15 @@ extension HubWorkspace {
       && Ledger.hasImported(number, from: device.name, in: store.database)
   }
 
-  /// The sender of a device's pieces, under each of its names.
+  /// The sender of a device's volumes, under each name of the device.
   func partsSender(_ device: EnrolledDevice) -> PartsSender {
     PartsSender(
       device.id, named: [device.name, device.asked].compactMap(\.self), dataset: configuration.dataset,
       to: configuration.name)
   }
 
-  /// Returns the limits for a device's bundle. The bundle contains changes, the files that the dataset allows, and a
-  /// copy of a database. This copy has no more rows than the hub's database.
+  /// Returns the limits for the volumes of one bundle. A bundle contains changes, attached files up to the dataset's
+  /// limit, and perhaps a copy of the device's database. The copy has no more rows than the hub's database.
   private func partsLimits(_ store: HubStore) throws -> BundlePartsLimits {
     BundlePartsLimits(
       ofBundlesWith: store.dataset.attachments.bundleBytes + 4 * (try platform.files.size(databasePath)))
@@ -256,8 +255,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Keeps the bundle with a proof, and records the proof. The record comes second: with it, the hub refuses this
-  /// bundle like every other one, and would not keep it if this import was cut short.
+  /// Keeps a bundle that proves that the hub was set back, and then records the proof. After the record, the hub
+  /// refuses every bundle. If the record came first and the import ended before the copy, the bundle would be lost.
   private func keepAndNote(_ proof: SetBackProof, in path: String, _ store: HubStore) throws {
     do { try keepWaiting(path, because: proof.refusal, store) } catch let notKept as Refusal {
       try note(proof, store)
@@ -266,13 +265,13 @@ extension HubWorkspace {
     try note(proof, store)
   }
 
-  /// Whether a file names this hub as its sender. No known key proves that.
+  /// Whether a file names this hub as its sender. No known key proves that name.
   private func isOwnWithOtherKey(_ path: String, _ store: HubStore) -> Bool {
     guard let manifest = try? reader.manifestIfSound(of: path, trust: .firstContact) else { return false }
     return manifest.kind == .scope && manifest.from.id == store.identity.id
   }
 
-  /// The refusal of a file that names this hub as its author, and that an unknown key signed.
+  /// The refusal of a file that names this hub as its author, but has the signature of an unknown key.
   private func ownWithOtherKey(_ id: String, _ store: HubStore) throws -> Refusal {
     let isAfterLoss = try store.isEpochOfReplacedKey()
     return Refusal(
@@ -295,7 +294,7 @@ extension HubWorkspace {
 
   private func isRequest(_ path: String) -> Bool { (try? readRequest(path)) != nil }
 
-  /// Checks a bundle from a device or from the hub itself, and passes it to `body`. Imports nothing.
+  /// Verifies a bundle from a device or from the hub itself, and passes it to `body`. Imports nothing.
   public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
     try locked {
       try body(reader.read(path, trust: .keys(trustedKeys(store())), staging: folder.inbox))

@@ -14,24 +14,25 @@ public struct WaitingBundle: Sendable {
   public enum Reason: Sendable {
     /// The hub needs this version of the dataset first.
     case version(Int64)
-    /// The hub needs earlier exports of the device first. The value is the last export that the hub has.
+    /// The hub needs earlier exports of the device first. The value is the newest export that the hub has merged.
     case earlier(than: SequenceNumber)
-    /// The hub was set back, and its operator must decide.
+    /// The hub was set back, and the operator must decide how to continue.
     case setBack
-    /// The bundle deletes or changes very many rows, and its operator must decide. The words say how many.
+    /// The bundle deletes or changes very many rows, and the operator must decide. The text says how many.
     case braked(String)
-    /// The device works for this user, and the hub's record names another user.
+    /// The bundle names this user, but the hub's record of the device names another user.
     case user(String)
     /// The operator put the device on hold.
     case onHold
-    /// Nothing is missing any more. The next import merges the bundle.
+    /// The bundle waits for nothing any more. The next import merges it.
     case due
   }
 
-  /// The bundle's name for people, and for `import --accept`.
+  /// The bundle's name in messages, and as an argument of `import --accept`.
   public var name: String { "\(device)/\(number)" }
 
-  /// The answer to a volume of this bundle; nil: the bundle can be merged now. `status` names the bundle already.
+  /// The refusal of a volume of this waiting bundle, because the whole bundle is here. nil if the bundle can be merged
+  /// now.
   var refusal: Refusal? {
     let here = "The whole bundle \(name) waits here already"
     let status = "satchel-hub status says what to do. Another copy of this volume is not needed."
@@ -55,7 +56,7 @@ public struct WaitingBundle: Sendable {
     }
   }
 
-  /// The fixed word for the reason, for programs.
+  /// The word for the reason in JSON.
   public var word: String {
     switch reason {
     case .version: "newer-dataset"
@@ -92,7 +93,8 @@ extension HubWorkspace {
       number: manifest.wholeNumber, reason: reason)
   }
 
-  /// The bundle of which a volume is a piece, if it waits here as a whole. Only its beginning is read.
+  /// Returns the bundle of which a volume is a piece, if the whole bundle waits here. Reads only the bundle's
+  /// beginning.
   func waitingWhole(
     of manifest: Manifest, _ volume: Manifest.Volume, _ store: HubStore
   ) throws -> WaitingBundle? {
@@ -107,7 +109,8 @@ extension HubWorkspace {
     return try waitingBundle(whole, at: path, reason(for: whole, store), store)
   }
 
-  /// A text that changes if a refused bundle of the sender may be accepted now, or may wait here now.
+  /// Returns a text that changes when the hub may decide otherwise about a refused bundle of the sender: when it may
+  /// accept the bundle, or let it wait.
   func stateForWaiting(of manifest: Manifest, _ store: HubStore) throws -> String {
     let device = try store.device(manifest.from.id)
     let waiting = try waitingBundles(of: known(manifest, store).from.name).map(\.path).joined(separator: " ")
@@ -128,16 +131,16 @@ extension HubWorkspace {
     return try store.braked(changes.sequence, of: device.id).map { .braked($0) } ?? .due
   }
 
-  /// Returns the waiting bundles that can be merged now, in the order in which they need each other.
+  /// Returns the waiting bundles that can be merged now. A bundle comes after the bundles that it needs.
   public func dueByNow() throws -> [String] {
     try waiting().filter { if case .due = $0.reason { true } else { false } }.map(\.path)
   }
 
-  /// Keeps a bundle that cannot be merged yet. This method reads the bundle again to its end, so that the kept file is
-  /// verified now.
+  /// Keeps a bundle that cannot be merged yet. This method reads and verifies the whole file again, because it keeps
+  /// this file.
   ///
-  /// Throws the refusal in other words if there is no more room for bundles of its sender. The file then stays in its
-  /// place.
+  /// If the sender already has the greatest number of waiting bundles, this method throws another refusal, and the file
+  /// stays in its place.
   /// - Parameter refusal: the reason why the bundle waits.
   func keepWaiting(_ path: String, because refusal: Refusal, _ store: HubStore) throws {
     let waiting = WaitingBundles(folder, platform.files)
@@ -150,7 +153,7 @@ extension HubWorkspace {
     if !isKept, others.count >= Self.mostWaiting || others.contains(where: { $0.number == manifest.number }) {
       throw refusal.notKept(beside: others.count, of: manifest.from.name)
     }
-    // The record comes first: a kept bundle without a record would be merged like any other.
+    // The record is written first. Without it, the next import would merge the kept bundle like any other bundle.
     if refusal.code == .brake { try noteBraked(manifest, because: refusal, store) }
     try waiting.keep(bundle, from: path, as: name)
   }
@@ -164,10 +167,10 @@ extension HubWorkspace {
   }
 }
 
-/// The limits for waiting bundles. Without limits, a holder of a device's key could make any number of bundles that
-/// wait.
+/// The limits for waiting bundles. Without limits, a person with a device's key could fill the hub's disk with waiting
+/// bundles.
 extension HubWorkspace {
-  /// The greatest number of bundles of one sender that wait.
+  /// The greatest number of waiting bundles of one sender.
   private static let mostWaiting = 8
   private static let waitingDays: Int64 = 90
 
@@ -177,7 +180,7 @@ extension HubWorkspace {
       of: device, dataset: configuration.dataset, in: folder.waiting, platform.files)
   }
 
-  /// The manifests of the bundles of a device that wait here.
+  /// Returns the manifests of a device's waiting bundles.
   func waitingManifests(of device: EnrolledDevice, _ store: HubStore) throws -> [Manifest] {
     let paths = try waitingBundles(of: device.name).map(\.path)
     if paths.isEmpty { return [] }
@@ -186,8 +189,9 @@ extension HubWorkspace {
       .filter { $0.from.id == device.id }
   }
 
-  /// Removes the waiting bundles of a device from a number on, because the hub never takes any of them.
-  /// Earlier releases named them by the name that the device gives itself. Another device may have that name here.
+  /// Removes the waiting bundles of a device from `number` on, because the hub will never merge them. Earlier releases
+  /// named these files by the name that the device gives itself. Another device may have that name here, so the
+  /// sender's id is checked.
   func forgetWaiting(of device: EnrolledDevice, from number: SequenceNumber, _ store: HubStore) throws {
     let keys = try trustedKeys(store)
     for name in Set([device.name, device.asked ?? device.name]) {
@@ -208,8 +212,7 @@ extension HubWorkspace {
 }
 
 extension Refusal {
-  /// Returns this refusal with other words: too many bundles of the device wait already, so the hub does not keep this
-  /// bundle.
+  /// Returns this refusal with a text that the bundle is not kept, because too many bundles of the device already wait.
   fileprivate func notKept(beside count: Int, of device: String) -> Refusal {
     Refusal(
       code, "\(message) It is not kept here: \(count) of \(device) wait already.",

@@ -3,7 +3,7 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The keys that a device itself gave to its rows, and the former keys of these rows.
+/// The new keys that a device itself gave to its rows, and the first keys of these rows.
 struct OwnNames {
   private var back: PrimaryKeyMap
   private var forth: PrimaryKeyMap
@@ -15,7 +15,7 @@ struct OwnNames {
     forth = PrimaryKeyMap(references, store.tables)
   }
 
-  /// Records that a row got another key. A bundle contains its events in the order in which they happened.
+  /// Records that a row got another key. The caller passes these changes in the order in which they happened.
   mutating func note(_ name: (old: Value, new: KeyedRow)) {
     let place = name.new.place
     let origin = origins[KeyedRow(place: place, key: name.old)] ?? name.old

@@ -6,11 +6,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The keys in a device's bundle, and the keys of the same rows at the hub.
+/// Translates the keys in a device's bundle into the keys of the same rows at the hub.
 ///
-/// The hub decides which new rows need another key before it merges any part of the bundle. The reason: a child may
-/// come before its parent in the bundle. The child must not be attached to another row that has the parent's key at the
-/// hub.
+/// Before it merges any part of the bundle, the hub decides which new rows need another key. The reason: in the bundle,
+/// a child may come before its parent. At the hub, another row may have the parent's key, and the child must not be
+/// attached to that row.
 final class PrimaryKeyRemapping {
   private let store: HubStore
   private let scope: ScopeStore
@@ -25,14 +25,15 @@ final class PrimaryKeyRemapping {
   private let ranges: PrimaryKeyRanges
   private let lost: LostRows
   private(set) var map: PrimaryKeyMap
-  /// The rows whose keys in the bundle differ from their keys at the hub.
+  /// The rows whose keys in the bundle differ from their keys at the hub, under their keys at the hub.
   private var named: Set<KeyedRow> = []
-  /// The rows that the bundle changes under their keys at the hub.
+  /// Rows that the bundle changes and does not insert. The device has them under the hub's keys.
   private var ownNames: Set<KeyedRow> = []
-  /// The rows that got another key because of this bundle, and the rows that became one with a row that was here.
+  /// `given`: rows that get another key because of this bundle. `folded`: new rows that become one with a row at the
+  /// hub.
   private(set) var given: [RekeyedRow] = []
   private(set) var folded: [RekeyedRow] = []
-  /// The greatest keys that new rows may have, by table. Each value is filled when it is looked up.
+  /// The greatest key that a new row may have, for each table that was looked up.
   private var limits: [Int: Int64] = [:]
 
   /// - Parameters:
@@ -63,7 +64,7 @@ final class PrimaryKeyRemapping {
     map = PrimaryKeyMap(references, store.tables)
   }
 
-  /// A row that the device made, according to the bundle.
+  /// A row that the bundle inserts.
   private struct InsertedRow: Hashable {
     let place: Int
     let key: Value
@@ -76,9 +77,9 @@ final class PrimaryKeyRemapping {
     /// The new rows, in the order of the bundle.
     var insertedRows: [InsertedRow] = []
     var born: [KeyedRow: InsertedRow] = [:]
-    /// The rows for which the bundle contains a change that is not merged yet.
+    /// The rows for which the bundle has a change that is not merged yet.
     var seen: Set<KeyedRow> = []
-    /// All rows that the bundle names, including rows whose changes were merged before.
+    /// All rows that the bundle names, even if their changes were merged before.
     var spoken: Set<KeyedRow> = []
     /// Rows whose natural key the bundle changes, and rows that the bundle deletes.
     var moved: Set<KeyedRow> = []
@@ -86,8 +87,8 @@ final class PrimaryKeyRemapping {
     var renamed: [(row: KeyedRow, new: Value)] = []
   }
 
-  /// Reads the bundle for the first time. If a new row was also made here, the two rows become one. If the key of a new
-  /// row is in use, the new row gets another key.
+  /// Reads the bundle for the first time, and decides about the keys of its new rows. If the hub has the same row
+  /// already, the two rows become one. If another row has the key of a new row, the new row gets another key.
   /// - Parameter most: the memory that the bundle's new rows may need, in bytes.
   func settle(_ bundle: borrowing VerifiedBundle, at now: Int64, mostMemory most: Int) throws {
     if references.isEmpty { return }
@@ -100,8 +101,9 @@ final class PrimaryKeyRemapping {
     for birth in found.insertedRows { try decideInOrder(birth, found, &decided, at: now) }
   }
 
-  /// Decides about a new row. Rows that the new row refers to are decided first, because they may be part of its
-  /// natural key. A chain of such rows may be of any length, so it is no recursion.
+  /// Decides about a new row, after it has decided about the new rows to which the row refers. They come first because
+  /// they may be part of its natural key. A chain of such rows may have any length, so the code uses a stack and no
+  /// recursion.
   private func decideInOrder(
     _ birth: InsertedRow, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64
   ) throws {
@@ -116,7 +118,7 @@ final class PrimaryKeyRemapping {
     }
   }
 
-  /// The new rows of the bundle to which a new row refers.
+  /// Returns the new rows of the bundle to which a new row refers.
   private func parents(of birth: InsertedRow, _ found: Findings) -> [InsertedRow] {
     references.columns[birth.place].sorted { $0.key < $1.key }.compactMap { column, owner in
       found.born[KeyedRow(place: owner, key: store.tables[owner].key(namedBy: birth.row[column]))]
@@ -125,7 +127,7 @@ final class PrimaryKeyRemapping {
 
   private func decide(_ birth: InsertedRow, _ found: Findings, at now: Int64) throws {
     guard map.new(birth.key, in: birth.place) == nil else { return }
-    // Another copy of the device may have delivered the same row.
+    // A copy of the device may have delivered the same row already.
     if let twin = try shared?.key(ofBorn: birth.step, in: birth.place) ?? twin(of: birth, found) {
       if twin == birth.key { return }
       let row = try store.rename(birth.key, to: twin, in: birth.place, of: device.id, by: bundle, at: now)
@@ -160,7 +162,7 @@ final class PrimaryKeyRemapping {
           throw LineProblem("its new key is not a key of this table")
         }
         shared?.note((key, KeyedRow(place: place, key: new)))
-        // The device's last bundle already contains everything that the device did before that bundle.
+        // New keys up to the proved emission were in an export that the hub has merged.
         if number > device.proved { found.renamed.append((row: KeyedRow(place: place, key: key), new: new)) }
         return
       }
@@ -187,15 +189,15 @@ final class PrimaryKeyRemapping {
         }
       default: found.moved.insert(row)
       }
-      // The device changed or deleted this row before any insert. So the device got the row from the hub, or the hub
-      // already has the row. In both cases the row keeps its key.
+      // The bundle changes or deletes this row before any insert. So the row came from the hub, or the hub already has
+      // it. In both cases the row keeps its key.
       found.seen.insert(row)
     }
     return found
   }
 
-  /// Whether later new rows must get keys above this key. A key far above all others has no effect, because the hub
-  /// does not accept its row. With `"blocks"`, only the keys of accepted rows count: see `raiseNewKeys`.
+  /// Whether the hub must give later new rows keys above this key. The answer is no for a key above the limit, because
+  /// the hub does not accept its row. With `"blocks"`, only keys of accepted rows count: see `raiseNewKeys`.
   private func raisesNewKeys(_ key: Int64, in place: Int) throws -> Bool {
     if store.tables[place].rules.keys == .blocks { return false }
     return try key <= limit(in: place)
@@ -207,7 +209,7 @@ final class PrimaryKeyRemapping {
     return limit
   }
 
-  /// Ensures that rows which get new keys do not get the key of this new row, which the hub is about to accept.
+  /// Prevents that the hub gives this row's key to other rows, if the hub is about to accept this new row.
   private func raiseNewKeys(above birth: InsertedRow, _ found: inout Findings) throws {
     guard store.tables[birth.place].rules.keys == .blocks, case .integer(let number) = birth.key,
       try number > found.greatest[birth.place] ?? 0 && number <= limit(in: birth.place) && !isForbidden(birth)
@@ -219,15 +221,15 @@ final class PrimaryKeyRemapping {
     try ranges.forbids(RowKey([birth.key]), in: birth.place, .sent(isFromBefore: birth.step.first == nil))
   }
 
-  /// Whether a new row waits for a person because of its key. If another row has the key, the new row does not wait: it
-  /// gets another key.
+  /// Whether a new row must wait for a person's decision because of its key. If another row has the key, the new row
+  /// gets another key and does not wait.
   private func waitsForItsKey(_ birth: InsertedRow) throws -> Bool {
     try store.rows[birth.place].row(RowKey([birth.key])) == nil && isForbidden(birth)
   }
 
-  /// Returns the key of the only row with the same natural key as a row that the device made. nil if there is no such
-  /// row, or if the device may not change that row. nil also if the device distinguishes the two rows. It does so if
-  /// its bundle also names the other row, or changes the natural key of the new row.
+  /// Returns the key of the only row at the hub with the same natural key as a new row of the device. nil if there is
+  /// no such row, or if the device may not change it. nil also if the device distinguishes the two rows: its bundle
+  /// names both rows, or changes the natural key of the new row.
   private func twin(of birth: InsertedRow, _ found: Findings) throws -> Value? {
     let table = store.tables[birth.place]
     guard table.folds, !found.moved.contains(KeyedRow(place: birth.place, key: birth.key)) else { return nil }
@@ -235,27 +237,29 @@ final class PrimaryKeyRemapping {
       return nil
     }
     let row = KeyedRow(place: birth.place, key: twin)
-    // If a new row of the device has the key by chance, it is a different row.
+    // The bundle names the other row. But if the bundle also inserts a row with that key, only the keys are equal by
+    // chance.
     if found.spoken.contains(row), found.born[row] == nil { return nil }
     if named.contains(row) { return nil }
     return try ConflictTable.isHeld(RowKey([twin]), of: table, device: device.id, in: store.database) ? nil : twin
   }
 
-  /// Whether the key belongs to another row, or belonged to another row since the device's last bundle from the hub.
+  /// Whether another row has the key, or had the key since the emission that the device had.
   private func isTaken(_ birth: InsertedRow) throws -> Bool {
     let key = RowKey([birth.key])
     if let row = try store.rows[birth.place].row(key) {
-      // A match with a row that the user may not see would reveal the content of that row.
+      // If the hidden row and the new row became one, the user would learn the content of the hidden row.
       if try !scope.maySee(key, in: birth.place) { return true }
-      // An equal row that is as inserted is the same row, made twice. A row that was changed since then is another row,
-      // because the device may have seen it before.
+      // If the hub's row is equal and never changed, it is the same row, made twice. If the hub's row was changed since
+      // its insert, it is another row, because the device may have seen its first values.
       return try row != map.row(birth.row, of: birth.place) || !store.isAsInserted(key, in: birth.place)
     }
     if try store.isGiven(birth.key, in: birth.place) {
       return try !lost.isSameThing(map.row(birth.row, of: birth.place), at: birth.key, in: birth.place)
     }
     let past = try store.past(of: key, in: birth.place)
-    // If a row number has no stamp, its row was never here: a change waits for the row, or the key's row must be sent.
+    // A row number without a stamp belongs to a row that the hub never had: a change waits for the row, or the hub must
+    // send the key again.
     guard let since = base.cursor else {
       guard let past, past.stamp != .zero else { return false }
       return try !isDeletedByOther(birth, past)
@@ -266,11 +270,11 @@ final class PrimaryKeyRemapping {
       key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)
   }
 
-  /// Whether the hub knows this same row only from its deletion. Another device had the row in the lost time, and
-  /// deleted it. That device delivered again before the device that made the row.
+  /// Whether the hub knows this new row only from its deletion. In the lost time, another device received the row and
+  /// deleted it. That device delivered its work again before the device that made the row.
   ///
-  /// If the deleted row had other values, it may be this row after a change, or another row that had the key by chance.
-  /// Then the row keeps its key, and a person decides: see `UnknownDeletion.doubted`.
+  /// If the deleted row had other values, the hub cannot know whether it is this row. It may be another row that had
+  /// the same key by chance. So the new row keeps its key, and a person decides: see `UnknownDeletion.doubted`.
   private func isDeletedByOther(_ birth: InsertedRow, _ past: RowNumbers.Entry) throws -> Bool {
     guard base.isFormerEpoch else { return false }
     let made = store.rows[birth.place].schema.fields(map.row(birth.row, of: birth.place))
@@ -285,7 +289,7 @@ final class PrimaryKeyRemapping {
 
   // MARK: translation into the hub's keys
 
-  /// Returns the step with the hub's keys. If the keys differ, the device must receive the row as it is here.
+  /// Returns the step with the hub's keys. If the keys differ, the hub must send its row to the device.
   func translated(_ step: Step, in place: Int) throws -> Step {
     let moved = map.step(step, of: place)
     if moved == step { return step }
@@ -293,9 +297,8 @@ final class PrimaryKeyRemapping {
     return moved
   }
 
-  /// Whether the step belongs to a row that became one with another row. The same bundle must change that other row
-  /// under its own key. On the device they were two rows. So a value of the first row must not overwrite a value of the
-  /// second row.
+  /// Whether the step belongs to a folded row, and the bundle also changes the other row under that row's own key. On
+  /// the device they were two rows, so a value of the first row must not overwrite a value of the second row.
   func isOfAnother(_ sent: Step, in place: Int) -> Bool {
     guard let key = store.tables[place].singleKey(sent.key), let new = map.new(key, in: place), new != key else {
       return false

@@ -4,17 +4,17 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The translation of a device's bundle from its version of the dataset to the hub's version, which may be later.
+/// Translates a device's bundle from its version of the dataset to the hub's version, which may be later.
 struct SchemaTranslation {
   let version: Int64
   private let former: FormerColumns
-  /// Whether the bundle's columns have their present names.
+  /// Whether no column was renamed or removed since the bundle's version.
   let isPresent: Bool
-  /// The columns that an app on the device renamed, as the bundle names them.
+  /// The columns that an app on the device renamed. The names are those in the bundle.
   let renamed: [Manifest.Changes.RenamedColumn]
-  /// Tables that left the dataset after the bundle's version. The value is the last version that had the table.
+  /// The tables that left the dataset after the bundle's version, each with the last version that had the table.
   private let departed: [Name: Int64]
-  /// The columns, as `table.column`, that have values in the bundle but do not exist any more.
+  /// The removed columns, as `table.column`, for which the bundle has values.
   private(set) var leftOut: Set<Name> = []
 
   init(of manifest: Manifest, _ store: HubStore) throws {
@@ -63,7 +63,7 @@ struct SchemaTranslation {
     return record
   }
 
-  /// Whether a line still contains a change after the removed columns are left out. Records the removed columns.
+  /// Whether a line still has a change when the removed columns are left out. Adds these columns to `leftOut`.
   mutating func hasMeaning(in line: ChangeLine) -> Bool {
     if isPresent { return true }
     let fields: [Field] =

@@ -7,31 +7,31 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Changes that a device shares with a copy of itself. If work was pending when a device's folder was copied, both
-/// copies deliver that work. The hub counts it once.
+/// Changes that a device and a copy of the device both deliver. The work was pending when the device's folder was
+/// copied, so both copies deliver it, and the hub must count it once.
 ///
-/// Two changes with the same first write have a shared beginning. Later writes may also belong to the shared part. If
-/// the hub cannot determine the shared part and the values add up, a person decides.
+/// Two changes with the same first write have a shared beginning. The writes after the first write may be shared too.
+/// If the hub cannot determine the shared part of a counter, a person decides.
 final class SharedChanges {
   private let store: HubStore
   private let overlaps: [Overlap]
   private var known: [Place: [Known]] = [:]
-  /// The generations for which the archive has the changes of the other history.
+  /// The generations in which the archive has all changes of the other history.
   private var covered: Set<Int64> = []
   private var names: OwnNames
-  /// For each row that the device shares with another history: the writes that count as the device's own.
+  /// For each shared row: the writes of other histories that count as writes of this device.
   private var owned: [StepMerger.RowReference: Set<SharedWrite>] = [:]
 
-  /// The generations that a device may share with another history.
+  /// The exports that a device may share with another history.
   private struct Overlap {
     let history: HubStore.RelatedHistory
-    /// The generations that may belong to both histories, and that the other history has delivered.
+    /// The generations that may belong to both histories. The other history has delivered them.
     let generations: Range<Int64>
   }
 
   private struct Place: Hashable {
     let place: Int
-    /// The row's key as it is spelled in the step. A change from one spelling to another is two steps.
+    /// The row's key as the step spells it. If a device changes the spelling of a key, it makes two steps.
     let spelling: [Value]
     let generation: Generation
   }
@@ -39,33 +39,33 @@ final class SharedChanges {
   /// A change that another history delivered.
   private struct Known {
     let history: ReplicaID
-    /// The step with the keys that rows had before the two histories parted.
+    /// The step with the first keys of its rows: the keys from before the two histories parted.
     let step: Step
     /// The key of the step's row in the other history.
     let key: RowKey
-    /// Whether the hub's rows on the device already contained this change when the device made its bundle. If so, the
-    /// device has repeated its own changes on those rows.
+    /// Whether this change was in the emission that the device had when it made its bundle. If so, the device has
+    /// rebased its own changes on the changed row.
     let isReplayed: Bool
 
     var write: SharedWrite { SharedWrite(history: history, stamp: step.stamp) }
 
-    /// Whether nothing was written after the first write. Also true for release 0.1, which does not send the first
-    /// write.
+    /// Whether the change consists of its first write only. Also true if release 0.1 made the change, because it does
+    /// not send the first write.
     var isBeginning: Bool { step.first?.isOnly ?? true }
   }
 
   /// The part of a change that no other history has delivered yet.
   enum Rest {
-    /// The whole change.
+    /// The whole change, because no part was delivered.
     case all
-    /// Nothing: the other history has already delivered the change.
+    /// The other history has delivered the whole change.
     case nothing
-    /// The part that the device wrote after the shared beginning.
+    /// The hub merges only what the device wrote after the shared beginning.
     case later([Part])
     /// Both copies wrote the row again, and the hub cannot determine the shared part.
     case unclear
 
-    /// The rank of a result. If several histories give different results for a change, the highest rank counts.
+    /// The rank of a result. If other histories lead to different results, the result of the highest rank counts.
     fileprivate var rank: Int {
       switch self {
       case .all: 0
@@ -76,10 +76,10 @@ final class SharedChanges {
     }
   }
 
-  /// A part of a change, and the writes of other histories on which it builds.
+  /// A part of a change, and the writes of other histories that the device had made before this part.
   typealias Part = (step: Step, after: Set<SharedWrite>)
 
-  /// nil if no other history has delivered anything that this bundle may also contain.
+  /// Returns nil if no other history has delivered a change that this bundle may also have.
   init?(
     _ workspace: HubWorkspace, _ store: HubStore, _ device: EnrolledDevice, _ changes: Manifest.Changes,
     _ digest: Digest,
@@ -97,7 +97,7 @@ final class SharedChanges {
     for overlap in overlaps { try load(overlap, workspace, base) }
   }
 
-  /// Reads the changes that another history delivered. Rows get the keys that they had at first.
+  /// Reads the changes that another history delivered, and translates their keys into the first keys of the rows.
   private func load(_ overlap: Overlap, _ workspace: HubWorkspace, _ cursor: Cursor?) throws {
     let other = overlap.history
     let archive = HubArchive(workspace.folder, workspace.platform.files)
@@ -134,7 +134,7 @@ final class SharedChanges {
   /// Records that the device itself gave another key to a row.
   func note(_ name: (old: Value, new: KeyedRow)) { names.note(name) }
 
-  /// Returns the changes of the step's row that other histories delivered in the same generation.
+  /// Returns the changes of this row in this generation that other histories delivered.
   private func others(of step: Step, in place: Int) -> [Known] {
     known[Place(place: place, spelling: step.key.values, generation: step.generation)] ?? []
   }
@@ -148,7 +148,8 @@ final class SharedChanges {
     let row = StepMerger.RowReference(place: place, key: original.key)
     let rest = rest(ofOriginal: original, in: place)
     if case .all = rest {
-      // The device knew the shared part when it made a later write into a shared row.
+      // This is a later write into a shared row. The shared writes count as the device's own, because the device had
+      // them.
       return owned[row].map { .later([(sent, $0)]) } ?? .all
     }
     for other in others(of: original, in: place) where other.isBeginning { owned[row, default: []].insert(other.write) }
@@ -162,13 +163,13 @@ final class SharedChanges {
     if others.isEmpty {
       return covered.contains(sent.generation.rawValue) || !addsUp(sent, in: place) ? .all : .unclear
     }
-    // One copy may share more of this change than the others.
+    // If several copies share parts of this change, the greatest shared part counts.
     let rests = others.map { rest(ofOriginal: sent, after: $0, others, in: place) }
     return rests.max { $0.rank < $1.rank } ?? .all
   }
 
   private func rest(ofOriginal sent: Step, after other: Known, _ all: [Known], in place: Int) -> Rest {
-    // Release 0.1 did not send the first write.
+    // Release 0.1 does not send the first write, so only the stamps are compared.
     guard let first = sent.first, let otherFirst = other.step.first else {
       return sent.stamp == other.step.stamp ? .nothing : .all
     }
@@ -177,21 +178,22 @@ final class SharedChanges {
     guard let change = remainder(of: sent.change, after: other.step.change, isReplayed: other.isReplayed, by: rules)
     else { return .all }
     if case .update(let changes) = change, changes.isEmpty { return .nothing }
-    // If two writes at the same moment wrote different values, they are different writes.
+    // Two copies may write different values at the same moment. In that case, both writes count.
     if first.isOnly { return otherFirst.isOnly ? .all : .nothing }
     if !otherFirst.isOnly, isUnclear(change, of: sent, in: place) { return .unclear }
     let writes = otherFirst.isOnly ? Set(all.filter(\.isBeginning).map(\.write)) : []
     guard case .update(var changes) = change else { return .later([(sent.with(change), writes)]) }
     if !otherFirst.isOnly, case .insert = sent.change { changes = withoutRemovals(changes, by: rules) }
-    // A difference is added to the hub's value, whichever side wrote that value.
+    // For counters and sets, the hub adds the difference to its own value. So it does not matter which side wrote that
+    // value.
     let differences = changes.filter { rules.countsDifferences(of: $0.column) }
     let others = changes.filter { !rules.countsDifferences(of: $0.column) }
     let parts: [([ColumnChange], Set<SharedWrite>)] = [(differences, []), (others, writes)]
     return .later(parts.filter { !$0.0.isEmpty }.map { (sent.with(.update($0.0)), $0.1) })
   }
 
-  /// Whether the step changes a column whose policy adds the changes of both sides. A new row has such a change if it
-  /// begins with a number other than 0.
+  /// Whether the step changes a counter: a column whose policy is `sum`. A new row changes a counter if it begins with
+  /// a number other than 0.
   private func addsUp(_ step: Step, in place: Int) -> Bool {
     let rules = store.rows[place].rules
     switch step.change {
@@ -204,16 +206,16 @@ final class SharedChanges {
     }
   }
 
-  /// Whether the shared part of a counter is unknown. Both copies wrote the row again after the first write. If both
-  /// made the row, and reached the same number, the number counts once.
-  /// - Parameter rest: the change from the other copy's row to this one.
+  /// Whether the shared part of a counter is unknown, because both copies wrote the row again after the first write. If
+  /// both copies made the new row and reached the same number, this number counts once.
+  /// - Parameter rest: the difference between the other copy's row and this row.
   private func isUnclear(_ rest: Change, of sent: Step, in place: Int) -> Bool {
     guard case .insert = sent.change else { return addsUp(sent, in: place) }
     guard case .update(let changes) = rest else { return false }
     return changes.contains { store.rows[place].rules.combination(of: $0.column) == .sum }
   }
 
-  /// Two copies of a new row each have elements that the other lacks. Neither copy removed the elements of the other.
+  /// Leaves out removals of set elements. Two copies of a new row may have different elements, but neither removed any.
   private func withoutRemovals(_ changes: [ColumnChange], by rules: MergeRules) -> [ColumnChange] {
     changes.compactMap { change in
       guard rules.combination(of: change.column) == .union else { return change }
@@ -226,8 +228,7 @@ final class SharedChanges {
     if case .all = rest(ofOriginal: step, in: place) { true } else { false }
   }
 
-  /// Returns the key at the hub of a row that the device made, if another history delivered the same row. nil if no
-  /// history did.
+  /// Returns the hub's key of a new row of the device, if another history delivered the same row. Otherwise nil.
   func key(ofBorn sent: Step, in place: Int) throws -> Value? {
     let born = names.original(sent, in: place)
     for other in others(of: born, in: place) {

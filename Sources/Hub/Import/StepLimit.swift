@@ -4,19 +4,19 @@ import SatchelWorkspace
 
 /// Refuses a bundle with very many changes of one row.
 ///
-/// A device makes at most one change of a row between two exports. So an honest bundle needs as many exports without an
-/// acknowledgement to reach the limit. The merge of such a bundle reads the row's log and may add a conflict for each
-/// change.
+/// A device makes at most one change of a row between two exports. An honest device reaches the limit only after as
+/// many exports without an acknowledgement. The merge of such a bundle would take long, and might add a conflict for
+/// each change.
 ///
-/// A count for each row of a large bundle would need much memory. So the rows share a fixed number of counts. Each row
-/// gets its own count only after its shared count has reached the limit.
+/// One count for each row would need much memory. So all rows share a fixed number of counts. A row gets its own count
+/// only after its shared count has reached the limit.
 struct StepLimit {
-  /// No row with at most this number of changes is refused. A row with more than twice this number is refused.
+  /// A row may have this number of changes. A row with more than twice this number is always refused.
   let most: Int
   private var shared = [Int](repeating: 0, count: 1 << 12)
   private var counts: [StepMerger.RowReference: Int] = [:]
 
-  /// An export each hour for a year without an acknowledgement makes fewer changes of a row.
+  /// A device that exports every hour for a year without an acknowledgement stays below this limit.
   static let usual = 10_000
 
   init(most: Int) { self.most = most }

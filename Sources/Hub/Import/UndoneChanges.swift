@@ -3,11 +3,11 @@ import SatchelMerge
 import SatchelRows
 import SatchelValues
 
-/// Changes of an earlier epoch that come after changes which knew them. A later change may have undone a part of such a
-/// change, and this part stays undone.
+/// Changes of an earlier epoch that the hub merges after later changes. A later change may have undone a part of an
+/// earlier change, and this part must stay undone.
 extension HubStore {
-  /// Whether a change has an effect only on a row that is here. A deletion that removes the row is remembered instead,
-  /// and a deletion that marks the row needs the row.
+  /// Whether a change has no effect if the hub lacks its row. The hub can record a delete without the row. But if the
+  /// table marks deleted rows, the hub needs the row to mark it.
   func needsRow(_ change: Change, in place: Int) -> Bool {
     switch change {
     case .insert: false
@@ -16,8 +16,8 @@ extension HubStore {
     }
   }
 
-  /// Returns a change without what newer changes of sets undid: elements that it adds and that were removed since, and
-  /// elements that it removes and that were added again since.
+  /// Returns a change without the set elements that later changes treated otherwise. These are added elements that were
+  /// removed later, and removed elements that were added again later.
   /// - Parameter stamp: the stamp of the change.
   func withoutUndone(
     _ change: Change, at stamp: Stamp, with past: RowNumbers.Entry?, in place: Int
@@ -46,7 +46,8 @@ extension HubStore {
     }
   }
 
-  /// Remembers the parts of a change that left the hub's row as it was, and what the change put into sets or took out.
+  /// Remembers the columns that a change wrote without an effect on the hub's row. Also remembers the set elements that
+  /// the change added or removed.
   /// - Parameters:
   ///   - stamp: the stamp of the change.
   ///   - hub: the row before the change.

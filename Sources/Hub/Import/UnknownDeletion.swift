@@ -4,14 +4,14 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// A device's deletion of a row that never was here, and that another device brings now.
+/// A device's deletion of a row that the hub never had. Another device delivers this row now.
 struct UnknownDeletion {
   let entry: LogEntry
   let row: Row
   let place: Int
 
-  /// Returns the result for the new row. If rows of the table get new keys, another row may have had the key by chance.
-  /// So a person decides if the deleted row had other values.
+  /// Returns the result for the new row. If the table's rows may get new keys, the deleted row may be another row with
+  /// the same key. So a person decides if the deleted row had other values.
   func doubted(_ result: MergeResult, in store: HubStore) -> MergeResult {
     guard let met = result.disagreement, met.kind == .updateDelete, store.tables[place].givesNewKeys,
       entry.was != store.rows[place].schema.fields(row)
@@ -21,10 +21,10 @@ struct UnknownDeletion {
 }
 
 extension HubStore {
-  /// Returns the deletion that a new row meets. nil if the new row meets no deletion of a row that never was here.
+  /// Returns the deletion that a new row meets, if the hub never had the deleted row. Otherwise nil.
   ///
-  /// The device that brought the deletion is not believed about the row. If its user may not delete the row that comes
-  /// now, the deletion does not count, and `others` is changed accordingly.
+  /// The user who deleted the row may have had no right to do that. The hub now checks this right on the new row. If
+  /// the right is missing, the deletion does not count, and this method changes `others` accordingly.
   func unknownDeletion(
     meeting change: Change, _ key: RowKey, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int,
     _ others: inout OthersChanges, _ scopes: UserScopes
@@ -47,7 +47,7 @@ extension HubStore {
         mayDelete = try scope.mayWrite(key, in: place)
       }
     } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
-      // The row cannot come now. So nothing is lost if the deletion counts.
+      // The hub cannot accept the row now. So nothing is lost if the deletion counts.
     }
     return mayDelete
   }

@@ -1,14 +1,14 @@
 import SatchelConflicts
 
-/// The limits for the waiting changes of one device, in all tables together. Each import reads all waiting changes, and
-/// has their values in memory.
+/// The limits for the waiting changes of one device, in all tables together. There are limits because each import reads
+/// the values of all waiting changes into memory.
 struct HeldLimit: Sendable {
-  /// Each change takes some kilobytes of memory, however small its values are.
+  /// The greatest number of waiting changes. Even a change with small values takes some kilobytes of memory.
   var changes = 20_000
   var bytes: Int64 = 128 << 20
 
-  /// Whether more changes may wait beside the changes that wait already. A single change may exceed the limit of the
-  /// bytes, because it may be larger than the limit.
+  /// Whether `more` changes may wait, in addition to the `known` changes that wait already. If the total is below the
+  /// limit of the bytes, a single change of any size may be added.
   func allows(_ more: ConflictSize, besides known: ConflictSize) -> Bool {
     if known.count + more.count > changes { return false }
     return known.bytes < bytes && (more.count == 1 || known.bytes + more.bytes <= bytes)

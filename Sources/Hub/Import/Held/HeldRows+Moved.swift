@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Waiting new rows that their devices moved to another parent.
+/// New rows that wait for a parent, and whose device later gave them another parent.
 extension HeldRows {
-  /// Inserts a waiting new row with the values that its device wrote later, if the row then has all its parents.
+  /// Inserts a waiting new row with the values that its device wrote later, if all parents of the row then exist.
   /// Returns the changes that entered: the insert and the later updates. Empty if the row still waits.
   func releaseMoved(_ record: ConflictRecord, _ bundle: BundleID?) throws -> [ConflictID] {
     guard record.operation == .insert, record.unit == nil, let place = store.place(of: record.table),

@@ -3,10 +3,10 @@ import SatchelMerge
 import SatchelRows
 import SatchelValues
 
-/// Waiting updates whose columns their device wrote again, before the update enters.
+/// Waiting updates of columns that their device wrote again before the hub accepted the update.
 extension HeldRows {
-  /// Merges a waiting change with the hub's row. If the device wrote a column again after the waiting change, the later
-  /// value stays. The disagreement keeps the earlier value.
+  /// Merges a waiting change with the hub's row. If the device later wrote a column again, the later value stays, and
+  /// the disagreement keeps the waiting value.
   func merged(
     _ change: Change, _ record: ConflictRecord, onto hub: Row?, with past: RowNumbers.Entry?, others: OthersChanges,
     from base: ChangeBase, in place: Int
@@ -17,7 +17,7 @@ extension HeldRows {
       return merge(change, at: record.stamp, onto: hub, others: others, by: rules)
     }
     let later = try logs(of: record).latest.columns(of: past, in: place, laterThan: record.stamp)
-    // Counters and sets count by differences, so both writes count.
+    // The device's writes to counters and sets are differences, so both writes count.
     let lost = changes.map(\.column).filter { later.contains($0) && !rules.countsDifferences(of: $0) }
     let rest = changes.filter { !lost.contains($0.column) }
     let result = merge(.update(rest), at: record.stamp, onto: hub, others: others, by: rules)
@@ -31,7 +31,8 @@ extension HeldRows {
       writtenTwice: result.writtenTwice, repeatsDelete: result.repeatsDelete)
   }
 
-  /// The rules for a waiting insert that meets a row. If another replica made the row, equal counters are added.
+  /// Returns the rules for a waiting insert that meets a row. If another replica made that row, the counters of both
+  /// rows are added even if they are equal.
   private func rules(
     for change: Change, _ record: ConflictRecord, with past: RowNumbers.Entry?, from base: ChangeBase, in place: Int
   ) throws -> MergeRules {
@@ -44,7 +45,7 @@ extension HeldRows {
     }
     let held = try HeldAtBase(store, device: record.device, emission: emission)
     let own = OwnChanges(of: record.device, by: record.user)
-    // The device may have changed the row of another replica after it made this insert.
+    // Only changes up to the insert count. Later, the device may also have changed a row that another replica made.
     let isContained = try store.mayContain(insertOf: past, in: place, from: base, holding: held) {
       own.contains($0) && $0.stamp <= record.stamp
     }

@@ -9,9 +9,10 @@ extension HeldRows {
 
   /// Lets a unit enter if all of its changes can be accepted as the device sent them.
   ///
-  /// If a change of the unit can no longer be accepted, the unit stops waiting and becomes one conflict.
-  /// Then a person decides about the later changes of its rows that wait.
-  /// - Parameter waiting: the rows that have an earlier waiting change. If the unit does not enter, its rows are added.
+  /// If a change of the unit can no longer be accepted, the whole unit becomes one conflict. Later waiting changes of
+  /// the unit's rows then also need a person's decision.
+  /// - Parameter waiting: the rows that have an earlier waiting change. If the unit does not enter, this method adds
+  ///   the unit's rows.
   func release(_ unit: ConflictUnit, behind waiting: inout Set<RowReference>) throws -> Step {
     let rows = unit.members.map { RowReference($0.record) }
     let isBlocked = rows.contains { waiting.contains($0) } || unit.members.contains { $0.record.awaitsDecision }
@@ -49,8 +50,8 @@ extension HeldRows {
     return .closed
   }
 
-  /// Tries all changes of a unit, and repeats while more changes enter, up to a limit. Stops if a change was lost.
-  /// Returns false if changes still wait and no change was lost.
+  /// Tries all changes of a unit, and repeats while more changes enter, up to a limit. Stops if a change can no longer
+  /// be accepted: `lost` then names this change. Returns false if changes still wait and `lost` is empty.
   private func releaseAll(_ members: [StoredConflict], _ rows: Set<RowReference>) throws -> Bool {
     var left = try store.inWaitingOrder(members.sorted { place(of: $0) < place(of: $1) }) { [$0.record] }
     var limit = RetryLimit(steps: left.count)
@@ -74,8 +75,8 @@ extension HeldRows {
     return true
   }
 
-  /// Returns the order in which the changes are tried. Children are deleted before their parents, and inserted after
-  /// them.
+  /// Returns the place of a change in the order of a unit. Children are deleted before their parents, and inserted
+  /// after their parents.
   private func place(of conflict: StoredConflict) -> ApplyOrder {
     let table = store.place(of: conflict.record.table) ?? store.tables.count
     return ApplyOrder(
@@ -83,8 +84,7 @@ extension HeldRows {
   }
 
   /// Makes one conflict of a unit that can no longer enter.
-  /// - Parameter lost: the conflicts of the changes that cannot be accepted. Each conflict is as if its change were
-  ///   alone.
+  /// - Parameter lost: the conflicts of the changes that cannot be accepted, as if these changes belonged to no unit.
   private func close(_ members: [StoredConflict], by lost: [ConflictRecord]) throws {
     let reasons = Dictionary(lost.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let state = ConflictState.ofUnit(lost.map { toldState(of: $0) })
@@ -100,7 +100,7 @@ extension HeldRows {
       (record.unit, record.state) = (head.id, state)
       (record.rowWinner, record.winners) = (.hub, [])
       try ConflictTable.correct(record, at: now, hidden: hiddenPart(of: record, met: met), in: store.database)
-      // The attempt to enter was rolled back, with the right that it recorded.
+      // The rollback of the attempt also removed the record of the user's rights, so this call records them again.
       if record.kind == .revoked { try noteRights(of: record) }
       if let place { try store.owe(record.key, in: place, to: record.device) }
     }
@@ -113,8 +113,8 @@ extension HeldRows {
     return try scope.maySee(record.key, in: place) ? .nothing : .row
   }
 
-  /// Returns the state of a change's conflict for the device. For a deleted or hidden row, the state follows from the
-  /// policy alone.
+  /// Returns the state of a conflict, as the device receives it. If the row was deleted or is hidden from the user, the
+  /// policy alone decides the state.
   private func toldState(of record: ConflictRecord) -> ConflictState {
     guard [.updateDelete, .revoked].contains(record.kind), record.state != .held,
       let place = store.place(of: record.table)

@@ -7,26 +7,26 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Changes that wait for missing rows, and enter by themselves when those rows come.
+/// Changes that wait at the hub for missing rows. The hub accepts such a change when the missing rows come.
 final class HeldRows {
   let store: HubStore
   let now: Int64
-  /// The senders of waiting changes.
+  /// The scopes of the users who made the waiting changes.
   private var senders: [Sender: ScopeStore] = [:]
   private let keys: WaitingKeys
-  /// The scopes of users who deleted rows that never were here.
+  /// The scopes of users who deleted rows that the hub never had.
   private let deleters: UserScopes
   private var lostRights: [Sender: LostRights] = [:]
   private var logs: [Sender: Logs] = [:]
 
-  /// The changes of the units that stopped waiting in this pass.
+  /// The changes of the units that became conflicts in this pass.
   var closedInUnits: [ConflictRecord] = []
-  /// Changes that stopped waiting because they cannot be accepted as the device sent them.
+  /// The waiting changes that became conflicts, because the hub cannot accept them as the device sent them.
   var lost: [ConflictID] = []
-  /// While a unit is tried: the rows of its changes that have not entered.
+  /// While the hub tries a unit: the rows whose changes in this unit have not entered yet.
   var remaining: Set<RowReference> = []
-  /// While a unit is tried: rows of the unit that left their tables, because other rows of the unit get their UNIQUE
-  /// values. Each row comes back with its own change.
+  /// While the hub tries a unit: rows of the unit that the hub took out of their tables, because other rows of the unit
+  /// get their UNIQUE values. Each row comes back when its own change enters.
   var aside: [RowReference: ScopeStore.Found] = [:]
 
   private struct Sender: Hashable {
@@ -34,7 +34,7 @@ final class HeldRows {
     let user: String
   }
 
-  /// The logs of rows, as far as they were read for one sender's changes.
+  /// The entries that were read in the logs of rows, for the changes of one sender.
   struct Logs {
     let walks: RowWalks
     let latest: LatestWrites
@@ -50,8 +50,8 @@ final class HeldRows {
   /// Tries all waiting changes, and repeats while more changes enter, up to a limit. Beyond the limit the remaining
   /// changes wait for the next import. Returns the number of changes that entered.
   ///
-  /// If a user may not make a change, the change waits for a person's decision. It does not enter when the user gets
-  /// more rights.
+  /// A change that its user may not make waits for a person's decision. Even if the user gets the right later, the
+  /// change does not enter by itself.
   func release() throws -> Int {
     var released = 0
     var limit: RetryLimit?
@@ -65,8 +65,9 @@ final class HeldRows {
     }
   }
 
-  /// Gives waiting new rows other keys. While a row waited, another row may have come with the same key or the same
-  /// natural key. With the same key, the other row keeps the key. With the same natural key, the two rows become one.
+  /// Gives waiting new rows other keys, if another row has come with the same key or the same natural key. If the key
+  /// is the same, the other row keeps it, and the waiting row gets a new key. If the natural key is the same, the two
+  /// rows become one row.
   private func changeKeys() throws {
     let references = try PrimaryKeyReferences(store.tables)
     if references.isEmpty { return }
@@ -81,7 +82,7 @@ final class HeldRows {
     }
     if entries.isEmpty { return }
     let maps = entries.mapValues { PrimaryKeyMap(references, store.tables, $0) }
-    // A device may have any number of open conflicts, with large values.
+    // A device may have very many open conflicts with large values, so they are read in batches.
     try ConflictTable.eachBatch([.held, .open], .time, in: store.database) { batch in
       for other in batch {
         guard let map = maps[other.record.device], let place = store.place(of: other.record.table) else { continue }
@@ -97,14 +98,14 @@ final class HeldRows {
       return twin == key ? nil : try store.rename(key, to: twin, in: place, of: record.device, by: bundle, at: now).new
     }
     guard table.givesNewKeys, try store.rows[place].row(record.key) != nil,
-      // The device may already know a key that the hub itself gave to a row.
+      // If the hub gave this key to a row, the device may already know that. Then the row keeps the key.
       try !store.isGiven(key, in: place)
     else { return nil }
     return try store.giveNewKey(to: key, in: place, of: record.device, by: bundle, above: 0, at: now)?.new
   }
 
-  /// Returns the key of the row that is the same thing as a waiting new row. nil if there is no such row. It is also
-  /// nil if later changes of the new row wait, because they may make the new row different.
+  /// Returns the key of the hub's row that means the same thing as a waiting new row. nil if there is no such row. nil
+  /// also if later changes of the new row wait, because they may make the two rows different.
   private func twin(of record: ConflictRecord, in place: Int) throws -> Value? {
     let table = store.tables[place]
     guard table.folds, let scope = try scope(of: record), case .insert(let row)? = try? record.change(in: table.schema),
@@ -127,15 +128,15 @@ final class HeldRows {
 
   enum Step { case entered, closed, waits }
 
-  /// Tries each waiting change once.
-  /// - Returns: how many changes were tried and how many entered, and whether no further pass can help.
+  /// Tries each waiting change once. Returns the number of changes that it tried, and the number of changes that
+  /// entered. `isDone` says that another pass cannot help.
   private func pass() throws -> (tried: Int, entered: Int, isDone: Bool) {
     var (entered, closed) = (0, 0)
-    // The changes of a row enter in their order. If a change still waits, the later changes of the row wait too.
+    // The changes of a row enter in their order. If a change still waits, the later changes of its row wait too.
     var waiting: Set<RowReference> = []
     var moved: Set<ConflictID> = []
     let reported = try store.reported()
-    // A reported change enters only after a person's decision.
+    // A change that a device reported as a conflict enters only after a person's decision.
     let held = try ConflictTable.list([.held], in: store.database).filter { !reported.contains($0.record.id) }
     let updated = Set(held.filter { $0.record.operation == .update }.map { RowReference($0.record) })
     for unit in try inOrder(held) {
@@ -162,21 +163,21 @@ final class HeldRows {
       case .entered: entered += 1
       case .closed: closed += 1
       case .waits:
-        // The row does not exist yet. So its later changes wait, unless they give it another parent.
+        // The new row cannot enter yet. Its later changes wait too, unless one of them gives the row another parent.
         let changes = try isFirst && updated.contains(row) ? releaseMoved(record, conflict.bundle) : []
         moved.formUnion(changes)
         entered += changes.count
         if changes.isEmpty { waiting.insert(row) }
       }
     }
-    // The later changes of these rows wait in this pass anyway.
+    // In this pass, the later changes of these rows wait already.
     try ConflictTable.openHeld(behind: closedInUnits, in: store.database)
     closedInUnits = []
     return (held.count, entered, entered + closed == 0)
   }
 
-  /// Returns the units in an order in which each unit may help the next unit. Units that change the same row keep the
-  /// order in which the device made them.
+  /// Returns the units in an order in which each unit may help the next unit to enter. Units that change the same row
+  /// keep the order in which the device made them.
   private func inOrder(_ held: [StoredConflict]) throws -> [ConflictUnit] {
     let units = held.sorted { $0.record.generation < $1.record.generation }.units
     return try store.inWaitingOrder(units) { $0.members.map(\.record) }
@@ -246,7 +247,7 @@ final class HeldRows {
         if row != nil, try !scope.mayWrite(record.key, in: place) { throw StillHeld() }
       }
     } catch is StillHeld {
-      // A change below a hidden row looks as if that row were missing, so it waits.
+      // The user must not notice a hidden parent. So the change waits, as if the parent were missing.
       guard let row, try scope.hiddenParent(of: row, from: hub, in: place) == nil else { return .waits }
       try close(
         record, change, Disagreement(kind: .forbidden, state: .held), met: hub, in: place, note: StepMerger.mayNotMake)
@@ -254,8 +255,8 @@ final class HeldRows {
     } catch let error as SQLiteError where error.kind == .constraint {
       return .waits
     } catch let error as SQLiteError where error.kind == .unique {
-      // Another row has the same natural key. A new row that is the same thing will be folded into that row. So the
-      // change stays held.
+      // Another row has the same natural key. If both rows mean the same thing, `changeKeys` will fold the new row into
+      // the other row, so the change waits.
       if try twin(of: record, in: place) != nil { return .waits }
       try row.map { try collide($0, record, change, in: place) }
       return .closed
@@ -265,7 +266,7 @@ final class HeldRows {
     let made = Change(from: hub, to: row)
     let equal =
       try found?.mayWrite == true ? scope.writtenTwice(change, over: hub, result, from: base, in: place) : []
-    // While the change waited, the device lost the row. So the row is sent back to the device.
+    // The device does not have the row while the change waits. So the hub sends the row back to the device.
     let origin = Origin(
       device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, returnsToAuthor: true, at: now)
     try store.log(made, besides: equal, of: record.key, with: past, in: place, from: origin)
@@ -277,8 +278,8 @@ final class HeldRows {
     return made == nil ? .closed : .entered
   }
 
-  /// Closes the record of a change that entered. If the change met another change, the record becomes an ordinary
-  /// disagreement.
+  /// Closes the record of a waiting change after its merge. If the change disagreed with another change, the record
+  /// becomes an ordinary conflict.
   private func close(
     _ record: ConflictRecord, _ change: Change, _ disagreement: Disagreement?, met: Row?, in place: Int,
     note: String? = nil
@@ -298,8 +299,8 @@ final class HeldRows {
     try store.owe(record.key, in: place, to: record.device)
   }
 
-  /// Returns why the user may no longer make a change, in words. nil if the user may. The user may have lost the right
-  /// while the change waited.
+  /// Returns, as a text, why the user may not make a change. nil if the user may make it. The user may have lost the
+  /// right while the change waited.
   private func refusal(
     of change: Change, _ record: ConflictRecord, mayWrite: Bool, in place: Int
   ) throws -> String? {
@@ -309,9 +310,9 @@ final class HeldRows {
     return mayWrite ? nil : StepMerger.mayNotChange
   }
 
-  /// Ends the wait of an update whose row left its user's scope, or of such a delete in a unit. A change of a deleted
-  /// row ends its wait in the same way. So the device cannot distinguish the two cases.
-  /// - Parameter met: the hidden row, or the row that is marked as deleted; nil: the row was deleted.
+  /// Makes a conflict of a waiting update whose row was deleted or left its user's scope. Deletes in a unit are treated
+  /// in the same way. Both cases look equal, so the device cannot distinguish a deleted row from a hidden row.
+  /// - Parameter met: the hidden row, or the row that is marked as deleted. nil if the row was deleted.
   private func closeLost(
     _ kept: ConflictRecord, _ kind: ConflictKind, met: Row?, in place: Int, with unit: Set<RowReference>
   ) throws -> Step {
@@ -327,8 +328,8 @@ final class HeldRows {
     return .closed
   }
 
-  /// Takes the rows out of their table that have the natural key of a unit's row, if their own changes in the unit have
-  /// not entered yet. So rows of one unit may trade UNIQUE values.
+  /// Takes rows of the unit out of their table if they have the natural key of `row`, and if their own changes have not
+  /// entered yet. In this way, rows of one unit may trade UNIQUE values.
   private func makeRoom(for row: Row, of record: ConflictRecord, _ scope: ScopeStore, in place: Int) throws {
     if remaining.isEmpty { return }
     for key in try store.rows[place].rivals(of: row, in: store.database) where key != record.key {
@@ -341,7 +342,8 @@ final class HeldRows {
     }
   }
 
-  /// Closes a change whose missing rows came, because meanwhile another row got the same natural key.
+  /// Makes a conflict of a change whose missing rows came. While the change waited, another row got the same natural
+  /// key.
   private func collide(_ row: Row, _ record: ConflictRecord, _ change: Change, in place: Int) throws {
     let rows = store.rows[place]
     let rivals = try rows.rivals(of: row, in: store.database)
@@ -370,7 +372,7 @@ final class HeldRows {
     return made
   }
 
-  /// Begins a new record of the rows whose logs are read.
+  /// Begins an attempt. `forgetLogs` then concerns only logs that are read from now on.
   func beginReadingLogs() {
     for read in logs.values {
       read.walks.begin()
@@ -378,7 +380,7 @@ final class HeldRows {
     }
   }
 
-  /// Forgets logs that were read beyond `cursor`, because the entries after it were rolled back.
+  /// Forgets the logs that were read beyond `cursor`. The caller has rolled back the entries after `cursor`.
   func forgetLogs(after cursor: Cursor) {
     for read in logs.values {
       read.walks.forget(after: cursor)
@@ -386,7 +388,8 @@ final class HeldRows {
     }
   }
 
-  /// Records whether the user could make a change whose row left the user's sight while the change waited.
+  /// Records whether the user could change the row before the user lost sight of it. The row left the user's scope
+  /// while the change waited.
   func noteRights(of record: ConflictRecord) throws {
     let sender = Sender(device: record.device, user: record.user)
     if lostRights[sender] == nil, let scope = try scope(of: record), var device = try store.device(record.device) {
@@ -400,9 +403,9 @@ final class HeldRows {
 }
 
 extension ConflictRecord {
-  /// Returns the record of a new row, with the values that the device wrote into the row later. nil if a later change
+  /// Returns the record of a new row, with the values that the device later wrote into the row. nil if a later change
   /// is not an update.
-  /// - Parameter behind: the row's later changes, which wait, in their order.
+  /// - Parameter behind: the later waiting changes of the row, in their order.
   func followed(by behind: [ConflictRecord], in schema: TableSchema) -> ConflictRecord? {
     guard case .insert(var row)? = try? change(in: schema) else { return nil }
     for record in behind {
@@ -414,7 +417,7 @@ extension ConflictRecord {
     return whole
   }
 
-  /// Whether the change only waits for a person's decision, because the user lacks the right to make it.
+  /// Whether the change waits for a person's decision only, because its user may not make it.
   var awaitsDecision: Bool { kind == .forbidden || kind == .revoked }
 
   /// Returns the device's change as the device sent it.

@@ -5,12 +5,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The rows that a device deleted because its own new row has the same natural key. The table's policy allowed this.
+/// Rows that a device deleted because its own new row has the same natural key. The table's policy allows that.
 ///
-/// If the hub does not accept the device's own row, it brings the deleted row back. For example, the own row's parent
-/// is missing, or its user may not make it. So one of two rows with the same natural key always exists.
+/// If the hub does not accept the device's new row, it brings the deleted row back. For example, the new row's parent
+/// may be missing, or its user may not make the row. So one of the two rows always exists.
 struct KeptOutRows {
-  /// A device's row that keeps another row out.
+  /// A device's new row, and the row that the device deleted for it: `rival`.
   private struct Claim {
     let place: Int
     let key: RowKey
@@ -24,7 +24,7 @@ struct KeptOutRows {
 
   init(_ store: HubStore, of device: EnrolledDevice) { (self.store, self.device) = (store, device) }
 
-  /// Records the reported conflict if it is about such a row.
+  /// Records a reported conflict if the device deleted another row in it.
   mutating func note(_ record: ConflictRecord) {
     guard record.kind == .unique, record.state == .settled, record.rowWinner == .device,
       let place = store.place(of: record.table), let rival = record.rivalKey(in: store.tables[place].schema)
@@ -32,7 +32,7 @@ struct KeptOutRows {
     claims.append(Claim(place: place, key: record.key, rival: rival, id: record.id))
   }
 
-  /// Brings back rows whose rivals were not accepted. The caller calls this after it has merged the whole bundle.
+  /// Brings back the deleted rows whose place no new row took. The caller has merged the whole bundle before.
   func bringBack(deletedIn bundle: String, at now: Int64) throws {
     for claim in claims {
       let rows = store.rows[claim.place]
@@ -62,8 +62,8 @@ struct KeptOutRows {
     return isDeleted
   }
 
-  /// Opens the conflict that the policy had settled for the device's row, so that a person decides. Does nothing if the
-  /// hub has found something else about the row: then the record has another kind or state.
+  /// Opens the conflict again that the policy had settled for the device's row, so that a person decides. If the hub
+  /// itself found another conflict of the row, the record has another kind or state, and does not change.
   private func reopen(_ claim: Claim, met row: Row, at now: Int64) throws {
     guard var record = try ConflictTable.conflict(claim.id, in: store.database)?.record, record.kind == .unique,
       record.state == .settled

@@ -6,31 +6,31 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Accepts changes of a bundle that became conflicts only because their user has since lost the right to make them.
+/// Accepts changes that became conflicts only because their user has lost the right to make them.
 ///
-/// First each such change becomes a conflict, as in any table. Then the change is merged as any other change, under two
-/// conditions. The table has `"late": "accept"`, and `FormerRights` shows that the user had the right when the device
-/// made the change. The rows stay out of their user's scope.
+/// Each such change first becomes a conflict. Then the hub merges the change under two conditions. The table has
+/// `"late": "accept"`, and `FormerRights` shows that the user had the right when the device made the change. The user
+/// still does not see the changed rows.
 final class LateWork {
   private let merger: StepMerger
   private let rights: FormerRights
   private let own: OwnChanges
   private let bundle: BundleID
   private let now: Int64
-  /// The entries that were read in the logs of rows, by the cursor of the emission after which they begin.
+  /// The entries that were read in the logs of rows. The key is the cursor after which the entries begin.
   private var walks: [Cursor: RowWalks] = [:]
   private var store: HubStore { merger.store }
   private var device: EnrolledDevice { merger.device }
-  /// The conflicts whose changes were accepted.
+  /// The conflicts whose changes this object has accepted.
   private(set) var taken: Set<ConflictID> = []
-  /// The number of these conflicts. A family counts once.
+  /// The number of accepted conflicts. A family counts once.
   private(set) var takenConflicts = 0
 
   init(_ merger: StepMerger, _ rights: FormerRights, own: OwnChanges, bundle: BundleID, now: Int64) {
     (self.merger, self.rights, self.own, self.bundle, self.now) = (merger, rights, own, bundle, now)
   }
 
-  /// Accepts the changes of these new conflicts, as far as the rules allow that.
+  /// Accepts the changes of these new conflicts, if the rules allow that.
   func take(_ found: [ConflictID]) throws {
     var units: Set<ConflictID> = []
     var left = try found.compactMap { try act(of: $0, but: &units) }
@@ -38,8 +38,8 @@ final class LateWork {
     let order = try merger.scope.links.order
     let ranks = Dictionary(uniqueKeysWithValues: order.enumerated().map { (store.tables[$1].name, $0) })
     left.sort { (ranks[$0[0].table] ?? 0, $0[0].generation) < (ranks[$1[0].table] ?? 0, $1[0].generation) }
-    // Parents must enter before their children, and children must be deleted before their parents. A rule may ask for
-    // an order that the changes do not show.
+    // Parents must enter before their children, and children must be deleted before their parents. A visibility rule
+    // may also depend on rows that the changes do not refer to, so the hub repeats its attempts.
     left = try store.inWaitingOrder(left) { $0 }
     func count() -> Int { left.reduce(0) { $0 + $1.count } }
     var limit = RetryLimit(steps: count())
@@ -50,21 +50,23 @@ final class LateWork {
     }
   }
 
-  /// Returns the changes that are accepted together: a single change, or the deletes of a family. nil if they may not
-  /// be late work.
-  /// - Parameter units: the units that were read before. A device may report very many changes of one unit.
+  /// Returns the changes that the hub accepts together: a single change, or the deletes of a family. nil if `LateWork`
+  /// must not accept them.
+  /// - Parameter units: the units that were read before. They prevent that a unit with very many changes is read many
+  ///   times.
   private func act(of id: ConflictID, but units: inout Set<ConflictID>) throws -> [ConflictRecord]? {
     guard let found = try ConflictTable.conflict(id, in: store.database) else { return nil }
     if let unit = found.record.unit, !units.insert(unit).inserted { return nil }
     let whole = try ConflictTable.whole(found, in: store.database)
     let records = whole.isSingle ? [found.record] : whole.members.map(\.record)
-    // A unit is accepted as a whole or not at all.
+    // The changes of one act are accepted together or not at all.
     guard records.allSatisfy({ mayBeLate($0) }), whole.isSingle ? !isOfUnits(records[0]) : isFamily(records)
     else { return nil }
     return records
   }
 
-  /// Whether these are deletes of one family. The deletes of a unit are in a table whose changes belong to units.
+  /// Whether all records are deletes of one family. In tables with a `unit`, deletes belong to units and not to
+  /// families.
   private func isFamily(_ records: [ConflictRecord]) -> Bool {
     records.allSatisfy { record in
       guard record.operation == .delete, let rules = rules(of: record) else { return false }
@@ -72,7 +74,7 @@ final class LateWork {
     }
   }
 
-  /// Whether this is a delete in a table whose changes belong to units: it may be a part of a family.
+  /// Whether the record is a delete in a table whose changes belong to units. The delete may be a part of a family.
   private func isOfUnits(_ record: ConflictRecord) -> Bool {
     record.operation == .delete && rules(of: record)?.unit != nil
   }
@@ -89,7 +91,7 @@ final class LateWork {
     return [.revoked, .forbidden, .foreignKey].contains(record.kind)
   }
 
-  /// Accepts the changes that can enter now. The changes of a row enter in their order. Returns the other changes.
+  /// Accepts the changes that can enter now, and returns the others. The changes of one row enter in their order.
   private func rest(of acts: [[ConflictRecord]]) throws -> [[ConflictRecord]] {
     var stopped: Set<StepMerger.RowReference> = []
     return try acts.filter { act in
@@ -102,7 +104,7 @@ final class LateWork {
     }
   }
 
-  /// Accepts all of these changes. Returns false, with no effect, if any of them cannot be accepted.
+  /// Accepts all changes of one act. If one of them cannot be accepted, this method has no effect and returns false.
   private func take(_ act: [ConflictRecord]) throws -> Bool {
     if act.count == 1 {
       guard let place = store.place(of: act[0].table), try take(act[0], in: place) else { return false }
@@ -123,7 +125,7 @@ final class LateWork {
     if isWhole {
       takenConflicts += 1
     } else {
-      // The logs may have been read beyond what was undone.
+      // The logs may contain entries that the rollback removed.
       (taken, walks) = (before, [:])
       rights.forgetRowsAbove()
     }
@@ -136,8 +138,8 @@ final class LateWork {
     let found = try merger.scope.find(record.key, in: place)
     guard let grant = try grant(change, of: record.key, found, in: place) else { return false }
     let stamp = min(record.stamp, merger.latest)
-    // The device wrote this change after the newest stamp in its earlier bundles. So the later of the two stamps
-    // counts.
+    // The device wrote this change after all its earlier bundles, and `newestStamp` is the newest stamp in them. So the
+    // change cannot be older than `newestStamp`.
     guard max(stamp, device.newestStamp) < grant.until else { return false }
     let past = try store.past(of: record.key, in: place)
     let base = ChangeBase.emission(grant.emission.cursor)
@@ -162,11 +164,11 @@ final class LateWork {
   }
 
   /// Returns the right by which the user could make a change. nil if the user never had the right. nil also if the user
-  /// has the right now, because then another obstacle remains.
+  /// has the right now, because then the conflict has another reason.
   private func grant(
     _ change: Change, of key: RowKey, _ found: ScopeStore.Found?, in place: Int
   ) throws -> FormerRights.Grant? {
-    // A person decides about all that determines who may see or change rows.
+    // If a change affects who may see or change rows, a person must decide about it.
     guard try merger.scope.decidesNothing(change, in: place) else { return nil }
     switch (change, found) {
     case (.insert(let row), nil):
@@ -181,7 +183,7 @@ final class LateWork {
     }
   }
 
-  /// Writes a change. Returns false, with no effect, if the new row cannot exist.
+  /// Writes a change. If the new row cannot exist, this method has no effect and returns false.
   private func write(_ change: Change, to row: Row?, over hub: Row?, key: RowKey, in place: Int) throws -> Bool {
     merger.parents.forget()
     if try merger.obstacle(to: row, from: hub, in: place) != nil { return false }
@@ -192,8 +194,8 @@ final class LateWork {
     return true
   }
 
-  /// Records that the change was accepted. The device receives this result, and receives the row only if its user sees
-  /// the row.
+  /// Records that the change was accepted. The device receives this result. It receives the row only if its user may
+  /// see the row.
   private func close(
     _ record: ConflictRecord, as disagreement: Disagreement?, met found: ScopeStore.Found?, in place: Int
   ) throws {

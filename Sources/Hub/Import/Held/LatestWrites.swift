@@ -3,18 +3,18 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The newest writes of one device in the columns of rows. Each entry of a log is read once, even if very many changes
-/// of one row wait.
+/// The stamps of one device's newest writes, for each column of a row. Each log entry is read once, even if very many
+/// changes of one row wait.
 final class LatestWrites {
   private struct Row: Hashable {
     let place: Int
     let number: Int64
   }
 
-  /// One row's log, as far as it was read.
+  /// The facts that the hub has read so far in the log of one row.
   private struct OfRow {
     var newest = Cursor.zero
-    /// The newest stamp of the device's writes of each column.
+    /// For each column, the newest stamp of the device's writes.
     var stamps: [Int: Stamp] = [:]
   }
 
@@ -24,7 +24,7 @@ final class LatestWrites {
   /// The rows that were read since `begin()`.
   private var touched: [Row] = []
 
-  /// - Parameter own: the entries that are the device's own.
+  /// - Parameter own: the log entries that count as the device's own.
   init(_ store: HubStore, of own: OwnChanges) { (self.store, self.own) = (store, own) }
 
   /// Returns the columns that the device wrote later than `stamp`.
@@ -48,10 +48,11 @@ final class LatestWrites {
     return Set(known.stamps.filter { $0.value > stamp }.keys)
   }
 
-  /// Begins a new record of the rows whose logs are read.
+  /// Forgets which rows were read, so that `forget` concerns only logs that are read from now on.
   func begin() { touched = [] }
 
-  /// Forgets logs that were read since `begin()` and beyond `cursor`, because the entries after it were rolled back.
+  /// Forgets the logs that were read beyond `cursor` since `begin()`. The caller has rolled back the entries after
+  /// `cursor`.
   func forget(after cursor: Cursor) {
     for row in touched where rows[row].map({ $0.newest > cursor }) ?? false { rows[row] = nil }
     touched = []
