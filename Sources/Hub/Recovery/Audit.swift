@@ -7,17 +7,17 @@ import SatchelWorkspace
 
 /// The result of `audit`.
 public struct AuditReport: Sendable {
-  /// The number of archived bundles that are whole, correctly signed, and in the one history of their device.
+  /// The number of archived bundles that are whole, correctly signed, and agree with their device's history.
   public var verified = 0
   public var devices = 0
-  /// The number of acts of operators that are whole, correctly signed, and in one chain.
+  /// The number of operators' acts that are whole, correctly signed, and in one chain.
   public var acts = 0
   public var findings: [Finding] = []
 }
 
 extension HubWorkspace {
-  /// Verifies every bundle of the archive again. Checks its signature, its digests and its place in the device's known
-  /// history. Checks that the ledger and the log agree with the archive. Changes nothing.
+  /// Verifies every bundle of the archive again: its signature, its digests, and its place in its device's known
+  /// history. Also checks that the ledger and the log agree with the archive. Changes nothing.
   public func audit() throws -> AuditReport {
     try folder.locked(platform, .dryRun) { try audit(examined()) }
   }
@@ -27,7 +27,7 @@ extension HubWorkspace {
     var report = AuditReport()
     var seen: Set<BundleID> = []
     var devices: Set<ReplicaID> = []
-    // A merged bundle that waits for its final name is also in the archive.
+    // A merged bundle may still have its pending name. It counts as archived too.
     let names = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
     let pending = try HubArchive(folder, platform.files).pending().filter { try store.archivedName(of: $0) != nil }
     for name in names + pending.map({ Paths.name(of: $0.path) }) {
@@ -60,7 +60,7 @@ extension HubWorkspace {
   }
 }
 
-/// A contradiction between an archived bundle and the hub's records, with the next step for a person.
+/// A contradiction between an archived bundle and the hub's records, with a hint for the operator.
 private struct Contradiction {
   let words: String
   let hint: String
@@ -72,7 +72,7 @@ private struct Contradiction {
 }
 
 extension HubStore {
-  /// Returns a difference between an archived bundle and the ledger or the chain. nil if there is no difference.
+  /// Returns the contradiction between an archived bundle and the ledger or the chain. nil if they agree.
   fileprivate func contradiction(
     to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest
   ) throws -> Contradiction? {
@@ -86,8 +86,9 @@ extension HubStore {
     return noted.contains(digest.hexadecimal) ? nil : Contradiction("the ledger has another digest for it.")
   }
 
-  /// Returns the contradiction of a bundle that the ledger does not contain. A database that was put back from a copy
-  /// lacks later bundles. nil for such a bundle after a new epoch began, because the device brings the bundle again.
+  /// Returns the contradiction of a bundle that the ledger does not contain. The database may have been put back from a
+  /// copy, and then it lacks later bundles. nil for such a bundle if a new epoch has begun since, because its device
+  /// delivers it again.
   private func unknown(_ manifest: Manifest, _ changes: Manifest.Changes) throws -> Contradiction? {
     guard let device = try device(manifest.from.id), changes.sequence > device.merged else {
       return Contradiction(
@@ -104,7 +105,8 @@ extension HubStore {
       hint: "Keep the file. If no other copy of this hub is in use, run: satchel-hub restore --in-place")
   }
 
-  /// Returns findings about bundles that the archive or the ledger lacks, although the ledger or the log names them.
+  /// Returns findings about bundles that the ledger names and the archive lacks, or that the log names and the ledger
+  /// lacks.
   fileprivate func unarchived(_ seen: Set<BundleID>) throws -> [Finding] {
     var findings: [Finding] = []
     for export in try Ledger.exports(in: database) where !seen.contains(export.bundle) {

@@ -4,8 +4,9 @@ import SatchelValues
 struct BackedUpFile {
   static let ownKey = "keys/own.key"
 
-  /// The path of an archived bundle in a backup. Bundles of `bundles/archive/lost` have such a path too, because the
-  /// first release knows no folder in the archive. The database records which bundles belong in `bundles/archive/lost`.
+  /// Returns the path of an archived bundle in a backup. Bundles of `bundles/archive/lost` get such a path too, because
+  /// the first release refuses other folders. At a restore, the database shows which bundles belong in
+  /// `bundles/archive/lost`.
   static func archived(_ name: String) -> String { "bundles/archive/\(name)" }
 
   let path: String
@@ -15,7 +16,7 @@ struct BackedUpFile {
   /// The access mode of new folders on the file's path.
   let folderMode: UInt32
 
-  /// nil if a hub's workspace has no file with this path.
+  /// Returns nil if a hub's workspace has no file with this path.
   init?(_ path: String) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     if parts.first == "files" {

@@ -5,7 +5,7 @@ import SatchelValues
 import SatchelWorkspace
 
 /// The devices' bundles in the hub's `bundles/archive`. A file name contains the dataset, the device, the number, and
-/// the beginning of the bundle's id. The id is necessary because two bundles with the same number may have come.
+/// the beginning of the bundle's id. The id distinguishes two bundles with the same number.
 struct HubArchive {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -17,15 +17,15 @@ struct HubArchive {
 
   private static let idDigits = 8
 
-  /// A bundle that was about to be merged when a command ended. Its file name alone is enough to find the bundle in the
-  /// ledger, because the file may be encrypted.
+  /// The copy of a bundle that a command put into the archive before the merge. The file name has the bundle's id and
+  /// digest, because the file may be encrypted. With both, the hub finds the bundle in the ledger.
   struct Pending {
     let path: String
     let bundle: BundleID
     /// The beginning of the digest of the bundle's `B2SUMS`, in hexadecimal.
     let digest: String
 
-    /// No other file of the archive has this prefix. So no command removes the file as a leftover.
+    /// Other files of the archive do not have this prefix, so no command removes a pending file as a leftover.
     private static let prefix = "pending-"
     private static let digits = 64
 
@@ -45,8 +45,8 @@ struct HubArchive {
     }
   }
 
-  /// Copies a bundle that is about to be merged into the archive, under a pending name. After that, a failure of the
-  /// stick or of this command cannot lose the bundle.
+  /// Copies a bundle into the archive under a pending name, before the bundle is merged. After that, no failure of the
+  /// stick or of this command can lose the bundle.
   func bring(_ bundle: borrowing VerifiedBundle) throws -> Pending {
     let pending = Pending(bundle.manifest, bundle.digest, in: folder)
     try bundle.file.put(at: pending.path)
@@ -67,7 +67,7 @@ struct HubArchive {
     }
   }
 
-  /// Returns when the names of the archive's files are on the medium. A command that failed may have ended before that.
+  /// Syncs the names of the archive's files to the medium. An earlier command may have failed before it did that.
   func secure() throws { try files.syncDirectory(folder.archive) }
 
   func place(of manifest: Manifest) -> String { Paths.join(folder.archive, Self.name(of: manifest)) }
@@ -98,8 +98,8 @@ struct HubArchive {
 
   private static func prefix(dataset: String, device: String) -> String { "\(dataset)-\(device)-" }
 
-  /// Returns the number in a file name. nil if the file belongs to another device, whose name may begin with this
-  /// device's name.
+  /// Returns the number in a file name. nil if the file belongs to another device. The other device's name may begin
+  /// with this device's name.
   private static func number(in name: String, behind prefix: String) -> Int64? {
     let suffix = ".satchel"
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }

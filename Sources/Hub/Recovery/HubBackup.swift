@@ -19,17 +19,16 @@ public struct BackupReport: Sendable {
   public let hasSecretKeys: Bool
 }
 
-/// Whether a backup contains the hub's secret keys. A holder of these keys can sign as the hub, and can read bundles
+/// Whether a backup contains the hub's secret keys. A person with these keys can sign as the hub, and can read bundles
 /// for the hub.
 public enum SecretKeys: Sendable {
   case leftOut
-  /// The keys are included. If they have a password, it protects them. Otherwise any holder of the file can read them.
+  /// The backup contains the keys. If they have no password, any person with the file can read them.
   case included
 }
 
 extension HubWorkspace {
-  /// Writes the whole hub into one signed file, which must not exist yet. Apps can write into the database at the same
-  /// time.
+  /// Writes the whole hub into one signed file, which must not exist yet. Meanwhile, apps can write into the database.
   ///
   /// The backup contains the database, the configuration, the public keys, the files that rows name, and the archive of
   /// bundles. It does not contain the outbox, because a restored hub makes new bundles.
@@ -47,7 +46,7 @@ extension HubWorkspace {
           .lockedIn, "The backup would be encrypted for keys that are only in the backup itself.",
           hint: "Leave out --with-keys, and keep a copy of keys/ elsewhere.")
       }
-      // The draft is not made at the target, because the target may be a slow stick.
+      // The draft is not made beside the target, because the target may be on a slow stick.
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
       let copy = draft.file("building.sqlite")
       try store.database.copy(to: copy)
@@ -69,7 +68,7 @@ extension HubWorkspace {
         let mode = try 0o644 & folder.databaseMode(at: databasePath, platform.files)
         try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : mode)
         try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
-        // The backup is made. Without this record, devices only keep more exports.
+        // The backup is complete. If this record is not made, devices only keep more exports.
         do { try store.noteBackedUp() } catch let error as SQLiteError where error.kind == .busy {}
       }
       return report(
@@ -77,8 +76,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Returns the file names of the bundles of the lost time that wait to be merged. Their devices do not bring them
-  /// again.
+  /// Returns the file names of the lost emissions that wait to be merged. The backup needs them, because their devices
+  /// do not bring them again.
   private func lostFiles(_ store: HubStore) throws -> [String] {
     try store.lostEmissionsToMerge().compactMap(\.file).filter { try platform.files.kind(lostPath($0)) == .file }
   }

@@ -8,22 +8,22 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The hub's base: all of its rows at one cursor, in a signed bundle from the hub to itself, in `bundles/archive`. The
-/// base and the log together show the correct content of every row, whatever happened to the database.
+/// The hub's base: a signed bundle in `bundles/archive` with all of the hub's rows at one cursor. The base and the log
+/// together show the correct content of every row, even if the database was damaged.
 extension HubWorkspace {
-  /// Returns the prefix of the file names of a version's bases. After the prefix, a name has the number of the first
-  /// change after the base.
+  /// Returns the prefix of the file names of a version's bases. The rest of a name is the number of the first change
+  /// after the base.
   ///
   /// Each version has its own prefix, because a base of an earlier version lacks the effects of the migration. Each
-  /// epoch has its own prefix too. The reason: a base is written before the commit that makes it valid, so it must not
-  /// replace another base.
+  /// epoch has its own prefix too. The reason: a base is written before its epoch is committed, and must not replace
+  /// another base.
   /// - Parameter epoch: nil for a name from release 0.1.
   func basePrefix(_ version: Int64, _ epoch: Epoch?) -> String {
     let beginning = "\(configuration.dataset)-\(configuration.name)-\(configuration.name)-v\(version)-"
     return epoch.map { "\(beginning)\($0.text.prefix(8))-" } ?? beginning
   }
 
-  /// Returns the prefix of the bases that exist. nil if no base exists.
+  /// Returns the file name prefix of the existing bases of this version and epoch. nil if no base exists.
   private func presentPrefix(_ version: Int64, _ epoch: Epoch) throws -> String? {
     let archive = BundleArchive(folder, platform.files)
     return try [basePrefix(version, epoch), basePrefix(version, nil)].first { try !archive.numbers($0).isEmpty }
@@ -33,7 +33,7 @@ extension HubWorkspace {
     try presentPrefix(store.dataset.version, store.identity.epoch) != nil
   }
 
-  /// Writes a base with the rows as they are now. The caller holds a transaction in which all local writes are in the
+  /// Writes a base with the present rows. The caller holds a transaction, and has written all local changes into the
   /// log.
   func writeBase(
     _ database: borrowing Database, _ tables: [TrackedTable], _ definition: DatasetDefinition, epoch: Epoch,
@@ -58,8 +58,8 @@ extension HubWorkspace {
       to: BundleArchive(folder, platform.files).path(basePrefix(definition.version, epoch), cursor.rawValue + 1))
   }
 
-  /// Returns the correct content of every row. It lacks changes that no trigger saw, and writes that are not in the log
-  /// yet.
+  /// Returns the correct content of every row, from the base and the log. The result lacks changes that capture did not
+  /// see, and writes that are not in the log yet.
   ///
   /// Throws a `WorkspaceError` if the base is missing or damaged.
   func known(_ store: HubStore, in folder: borrowing StagingFolder) throws -> BaselineRows {

@@ -40,16 +40,16 @@ extension HubWorkspace {
     }
   }
 
-  /// Returns the findings about histories: the hub was set back, or it does not know the history or user of a device,
-  /// or it cannot open a device's files.
+  /// Returns the findings about histories. The hub may have been set back. It may not know a device's history or user,
+  /// or may not be able to open a device's files.
   private func histories(_ store: HubStore) throws -> [Finding] {
     let back = try setBack(store).map { Finding(.setBack, $0.words, hint: $0.wayOut) }
     return try [back].compactMap(\.self) + unknownHistories(store) + unopenedFindings(store)
       + unknownUsers(store)
   }
 
-  /// Returns a finding for each refused export whose history the hub does not know, and that has not come since. The
-  /// hub may have been set back, and cannot prove it.
+  /// Returns a finding for each refused export with a history that the hub does not know. Such an export may show that
+  /// the hub was set back, but does not prove it. A later export of the device ends the finding.
   private func unknownHistories(_ store: HubStore) throws -> [Finding] {
     try exportsOfUnknownHistory(store).map {
       Finding($0.reason, "\($0.refused.file) of \($0.device.name) was refused. \($0.refused.words)")
@@ -65,7 +65,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Returns a finding for each device whose rows differ from the hub's record of them.
+  /// Returns a finding for each device whose rows differ from the rows that the hub expects.
   private func differences(_ store: HubStore) throws -> [Finding] {
     try store.devices().filter { $0.state == .active }.compactMap { device in
       guard let proof = try store.proof(of: device.id), proof.result == .differs else { return nil }
@@ -76,8 +76,8 @@ extension HubWorkspace {
 
   /// Repairs damaged capture, and records every unseen change as the hub's own change.
   ///
-  /// Throws and changes nothing if an obstacle needs a person, or if the changes cannot be determined.
-  /// - Parameter missing: how rows that are missing from a recreated table are treated.
+  /// Throws and changes nothing if a person must first remove an obstacle, or if the changes cannot be determined.
+  /// - Parameter missing: whether rows that are missing from a recreated table are put back or count as deleted.
   public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
       var report = DoctorReport()
@@ -97,17 +97,17 @@ extension HubWorkspace {
       if runMode == .commit { try LastBackup.lower(to: platform.clock.milliseconds(), in: folder, platform.files) }
       report.add(changes, of: store.tables)
       try report.checkReferences(among: store.tables, in: store.database)
-      // No repair ends these, so a person must know of them also afterwards.
+      // The repair ends none of these findings, so the person must see them afterwards too.
       for finding in try histories(store) + audit(store).findings + differences(store) { report.add(finding) }
       report.isRepaired = true
       return report
     }
   }
 
-  /// Accepts the present reading of the clock as right. The caller holds a transaction.
+  /// Accepts the present time of the hub's clock as correct. The caller holds a transaction.
   func acceptClock(_ store: HubStore) throws {
     let now = platform.clock.milliseconds()
-    // The times of former users may be from the wrong clock. So may the differences to the devices' clocks.
+    // A wrong clock may have given the times of former users, and the differences to the devices' clocks.
     if try store.clockFault(at: now) != nil {
       try store.restartFormerUsers(at: now)
       try store.forgetSkews()
@@ -120,8 +120,8 @@ extension HubWorkspace {
     try store.restampWrites(at: now)
   }
 
-  /// Runs `body` in a transaction. If rows may be put back, the transaction writes rows as they were, even if they
-  /// break a CHECK.
+  /// Runs `body` in a transaction. If rows may be put back, the transaction ignores CHECK constraints, because the
+  /// former rows may break them.
   private func transaction<T>(
     _ store: HubStore, _ runMode: RunMode, puttingBack remade: [TrackedTable], _ body: () throws -> T
   ) throws -> T {
@@ -134,7 +134,7 @@ extension HubWorkspace {
     _ store: HubStore, puttingBack remade: [TrackedTable], _ report: inout DoctorReport
   ) throws -> [UnseenChange] {
     if store.damage.isEmpty, try !hasBase(store) {
-      // The present rows are all that is known here. From now on, the base records them.
+      // The hub knows only the present rows, so they become its base.
       try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
       if runMode == .dryRun { return [] }
       try writeBase(store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
@@ -144,7 +144,7 @@ extension HubWorkspace {
     return changes
   }
 
-  /// Makes unseen changes the hub's own changes.
+  /// Records unseen changes as the hub's own changes.
   func save(_ changes: [UnseenChange], _ store: HubStore) throws {
     for table in store.tables { try table.resumeCount(for: store.identity.id, in: store.database) }
     for table in store.tables {
@@ -183,13 +183,13 @@ extension HubWorkspace {
     return mappings
   }
 
-  /// Finds the changes that no trigger saw. The caller has installed capture again.
+  /// Finds the changes that capture did not see. The caller has installed capture again.
   func compare(_ store: HubStore) throws -> [UnseenChange] {
     let staging = try StagingFolder(in: folder.inbox, platform: platform)
     let known = try known(store, in: staging)
     var changes: [UnseenChange] = []
     for table in known.tables {
-      // The hub makes no exports. Waiting writes enter the log at the next command.
+      // The hub makes no exports, so no write is unsent. The next command takes waiting writes into the log.
       let comparison = UnseenChanges(of: table.table, known: table, unsent: .zero, generation: .zero)
       try comparison.find(in: store.database) { changes.append($0) }
     }
@@ -198,8 +198,8 @@ extension HubWorkspace {
 }
 
 extension DoctorReport {
-  /// Adds the faults of the hub's clock that a repair ends, and the fault that it cannot end.
-  /// - Parameter stamps: the fault of the stamps that the hub has given, beside the first fault.
+  /// Adds the faults of the hub's clock: those that the repair ends, and the fault that it cannot end.
+  /// - Parameter stamps: the fault of the stamps that the hub has given, in addition to `fault`.
   fileprivate mutating func acceptClock(_ fault: ClockFault?, stamps: ClockFault?) {
     for fault in [fault, stamps].compactMap(\.self) {
       switch fault.kind {

@@ -11,30 +11,30 @@ public struct RestoreReport: Sendable {
   public let name: String
   /// The time of the backup, for people.
   public let created: String
-  /// The epoch that ended with the lost hub. Then the epoch that begins.
+  /// The epoch that ended with the loss of the hub. `epoch` is the epoch that begins.
   public let former: Epoch
   public let epoch: Epoch
   public let cursor: Cursor
-  /// The known devices, each with the device's last export in the backup.
+  /// The devices in the backup, each with the newest export that the hub had merged.
   public let devices: [(name: String, merged: SequenceNumber)]
   public let fingerprint: String
 }
 
 /// The source of a restored hub's keys.
 public enum KeysOfRestored: Sendable {
-  /// The keys are in the backup.
+  /// The backup contains the keys.
   case inBackup
-  /// The keys are in a folder `keys` that was kept elsewhere.
+  /// The keys are in a copy of the folder `keys` that a person kept elsewhere.
   case folder(String)
-  /// The keys are lost. The hub makes new keys, and a person at each device compares their fingerprint.
+  /// The keys are lost. The hub makes new keys, and people compare the new fingerprint at each device.
   case new
 }
 
-/// Whether this machine's clock is trusted if the times in the backup contradict it.
+/// Whether the hub trusts this machine's clock, even if the times in the backup contradict the clock.
 public enum ClockAtRestore: Sendable {
   /// No person has checked the clock.
   case unchecked
-  /// A person has checked that the clock is right. So the hub follows it, whatever the times in the backup.
+  /// A person has checked that the clock is right. The hub uses it, whatever times the backup has.
   case right
 }
 
@@ -50,11 +50,11 @@ public struct HubRestore {
     self.passwords = passwords
   }
 
-  /// Makes the workspace `root`, whole or not at all. The folder must be absent or empty. The hub begins a new epoch.
-  /// Devices first deliver again the changes that the backup lacks. Then they get all rows again.
+  /// Makes the workspace `root`, as a whole or not at all. The folder must be absent or empty. The hub begins a new
+  /// epoch. Devices first deliver the changes that the backup lacks, and then receive all rows again.
   ///
-  /// The backup is not used before its signature is checked. The check uses the keys in the named folder, or a key
-  /// whose fingerprint a person compared.
+  /// The backup is used only after its signature is verified, with the keys in the named folder. If there is no such
+  /// folder, a person must have compared the fingerprint of the signing key.
   public func restore(
     _ path: String, into root: String, keys source: KeysOfRestored, fingerprint: String?,
     clock: ClockAtRestore = .unchecked, runMode: RunMode = .commit
@@ -63,7 +63,7 @@ public struct HubRestore {
     let made = try NewFolder(for: root, platform: platform)
     let folder = WorkspaceFolder(made.path)
     var restore = self
-    // If a user may not read the backup, that user may not read the restored files either.
+    // A user who may not read the backup may not read the restored files either.
     restore.mode = try 0o644 & platform.files.permissions(path)
     for place in [folder.path("bundles"), folder.attached] {
       restore.platform.files = restore.platform.files.limitingModes(below: place, to: restore.mode)
@@ -155,7 +155,7 @@ public struct HubRestore {
     for name in opened.names {
       guard let file = BackedUpFile(name) else { continue }
       let target = lost.contains(name) ? Paths.join(folder.lost, Paths.name(of: name)) : folder.path(file.path)
-      // If a person has kept the keys, these keys are newer than in the backup, or the same.
+      // The file exists if a person kept the keys elsewhere. The kept keys are the same as in the backup, or newer.
       if try files.kind(target) != nil { continue }
       try files.makeDirectory(Paths.parent(of: target), mode: file.folderMode)
       try opened.files.extract(name, to: target, mode: file.mode)
@@ -173,7 +173,7 @@ public struct HubRestore {
     if case .new = source { _ = try hub.replaceLostKeys(again: true) }
     try hub.store().noteBackedUp()
     let epoch = try hub.beginEpochAfterLoss(of: bundle.manifest.stamp.milliseconds)
-    // The new key belongs to this epoch, so no emission of an earlier epoch is needed.
+    // The new key belongs to the new epoch. So the hub needs no emission of an earlier epoch.
     if case .new = source { try hub.store().noteKeyLost() }
     return RestoreReport(
       dataset: configuration.dataset, name: configuration.name, created: bundle.manifest.created,
@@ -182,7 +182,8 @@ public struct HubRestore {
       fingerprint: try hub.fingerprint())
   }
 
-  /// Refuses a clock that is behind the backup, because the time distinguishes bundles of the two histories.
+  /// Refuses a clock that is behind the backup, because times must distinguish the bundles before and after the
+  /// restore.
   private func refuseClockBehind(_ manifest: Manifest) throws {
     let (now, made) = (platform.clock.milliseconds(), manifest.stamp.milliseconds)
     if now >= made { return }
@@ -192,8 +193,8 @@ public struct HubRestore {
       hint: Self.lookAtClock)
   }
 
-  /// Makes this machine's clock the hub's clock. If no person has checked it, throws a `WorkspaceError` if the hub's
-  /// records contradict it: each later step would put its time into the log.
+  /// Accepts this machine's clock for the hub. Throws a `WorkspaceError` if no person has checked the clock and the
+  /// hub's records contradict it. A wrong clock would put wrong times into the log.
   private func settle(_ clock: ClockAtRestore, of hub: HubWorkspace) throws {
     let store = try hub.store()
     if case .right = clock { return try store.writeTransaction(.commit) { try hub.acceptClock(store) } }

@@ -2,8 +2,8 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// The time and path of the last backup. They are in `backup.json` beside the database. They are not in the database,
-/// so that a backup does not make other programs wait.
+/// The time and path of the last backup, in `backup.json` beside the database. They are not in the database, because
+/// then each backup would make other writers wait.
 struct LastBackup {
   /// The time of the backup, in milliseconds since 1970.
   let at: Int64
@@ -16,7 +16,7 @@ struct LastBackup {
     self.file = file
   }
 
-  /// nil if no backup was made, or if `backup.json` is damaged.
+  /// Returns nil if no backup was made, or if `backup.json` is damaged.
   init?(in folder: WorkspaceFolder, _ files: any FileSystem) throws {
     guard let document = try folder.document(at: Self.path(folder), files),
       let at = document["at"]?.integerValue, let file = document["file"]?.stringValue
@@ -29,7 +29,8 @@ struct LastBackup {
     try files.replace(Self.path(folder), mode: 0o644, contents: document.prettyBytes)
   }
 
-  /// Gives a backup that was made by a clock that was ahead the present time. Otherwise it would look new for years.
+  /// Replaces the time of the last backup by `now`, if that time is in the future because the clock was ahead. Without
+  /// this, the backup would look new for years.
   static func lower(to now: Int64, in folder: WorkspaceFolder, _ files: any FileSystem) throws {
     guard let last = try LastBackup(in: folder, files), last.at > now else { return }
     try LastBackup(at: now, file: last.file).write(to: folder, files)

@@ -25,14 +25,14 @@ struct OpenedBackup {
     names = try self.files.names()
   }
 
-  /// Returns the paths in the backup of the bundles that belong in `bundles/archive/lost`. The caller calls `check`
-  /// first.
+  /// Returns the paths, in the backup, of the bundles that belong in `bundles/archive/lost`. The caller must call
+  /// `check` first.
   func lostFiles() throws -> Set<String> {
     Set(try HubStore(path: database).lostEmissionsToMerge().compactMap(\.file).map { BackedUpFile.archived($0) })
   }
 
-  /// Checks that the database is sound and agrees with the manifest, and that each file has a valid path. Returns the
-  /// cursor of the database.
+  /// Checks three things: the database is sound, it agrees with the manifest, and each file has a valid path. Returns
+  /// the cursor of the database.
   func check() throws -> Cursor {
     if let strange = names.first(where: { BackedUpFile($0) == nil }) {
       throw BundleError.entry("files.sqlite", "holds a file that does not belong to a workspace: \(strange)")
@@ -41,7 +41,7 @@ struct OpenedBackup {
     if let name = try files.incompleteFile() {
       throw BundleError.entry("files.sqlite", "lacks a part of \(name)")
     }
-    // This call checks the pages of the database before anything is read from them.
+    // This call checks the pages of the database before the hub reads rows from them.
     _ = try Database.untrusted(path: database)
     let store = try HubStore(path: database)
     guard store.identity.epoch == backup.epoch, try store.cursor() == backup.cursor else {

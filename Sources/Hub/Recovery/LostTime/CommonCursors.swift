@@ -1,21 +1,23 @@
 import SatchelCrypto
 import SatchelValues
 
-/// For each emission of the lost time, the cursor up to which its history certainly had the changes of this hub's log.
+/// For each emission of the lost time: the cursor up to which the emission certainly contained the changes in this
+/// hub's log.
 ///
-/// An emission names the emissions that its device may have before it. Its history has everything that this hub logged
-/// before it made one of these. Two lost times may be of different histories, so each chain of emissions counts alone.
+/// An emission names the emissions that its device may have had before. So it contains everything that this hub logged
+/// before it made one of those emissions. Each chain of emissions counts alone, because two lost times may belong to
+/// different histories.
 struct CommonCursors {
   private var cursors: [Digest: Cursor] = [:]
-  /// For an emission whose chain this hub does not know, such as the first one of an epoch.
+  /// The cursor for an emission whose chain this hub does not know, such as the first emission of an epoch.
   private var least = Cursor.zero
 
   init() {}
 
   /// - Parameters:
   ///   - emissions: the emissions of the lost time, the oldest first.
-  ///   - followed: the emissions that each of them may follow.
-  ///   - known: the cursors of this hub's own emissions.
+  ///   - followed: for each emission, the emissions that it may follow.
+  ///   - known: the cursors of the emissions that this hub knows.
   init(of emissions: [Digest], following followed: [Digest: [Digest]], known: [Digest: Cursor]) {
     for emission in emissions {
       let common = (followed[emission] ?? []).compactMap { known[$0] ?? cursors[$0] }.max()

@@ -4,25 +4,25 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The attached files that the hub sent in the lost time, in the collected bundles.
+/// The attached files in the emissions that the hub made in the lost time.
 ///
-/// Devices deliver their own files again, but not the files that the office added.
+/// Devices deliver their own files again. Files that the office added are only in these emissions.
 final class LostAttachments {
   private let hub: HubWorkspace
   private let store: HubStore
-  /// The files that rows name, and that no newer bundle has brought back. nil: they are not looked up yet.
+  /// The files that rows name and that no newer emission has brought back. nil before the first look-up.
   private var wanted: Set<AttachmentPath>?
   private(set) var count = 0
-  /// The files that are kept beside others.
+  /// The files that are kept beside other files.
   private(set) var beside: [ArrivingAttachments.Arrival] = []
 
   init(_ hub: HubWorkspace, _ store: HubStore) { (self.hub, self.store) = (hub, store) }
 
-  /// Whether the dataset has files.
+  /// Whether the dataset has columns that name files.
   var areAny: Bool { NamedAttachments(store.tables).areAny }
 
-  /// Puts the files of a bundle in place. All rows of the lost time are merged before, and the newest bundle comes
-  /// first. A file that is here stays, because it may be newer. Another content is kept beside it.
+  /// Puts the files of an emission in place. The caller has merged all rows of the lost time, and passes the newest
+  /// emission first. A file that exists stays, because it may be newer. If the contents differ, both files are kept.
   func bringBack(from bundle: borrowing VerifiedBundle) throws {
     let paths = Set(try bundle.attachments().filter(\.isFile).map(\.path))
     if paths.isEmpty { return }

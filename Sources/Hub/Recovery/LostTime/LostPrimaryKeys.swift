@@ -5,19 +5,19 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Primary keys that the hub gave in the lost time, as the hub's own bundles from that time show.
+/// Primary keys that the hub gave in the lost time. The hub learns these keys from its own emissions of that time.
 extension HubStore {
-  /// Adopts the keys that a bundle gave to the rows of its device, and the key ranges of the device. If the device
-  /// delivers these rows again, the rows get these keys and no new keys.
+  /// Adopts the keys that an emission gave to rows of its device, and the device's blocks. If the device delivers these
+  /// rows again, the hub gives them the same keys.
   func takeOverKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber, at now: Int64) throws {
     guard tables.contains(where: \.renamesRows) else { return }
     let device = bundle.manifest.to.id
-    // Rows that are one with a row here by now, by their keys in the lost time.
+    // Rows that have become one with a row at this hub. The index is the row's key in the lost time.
     var folded: [KeyedRow: Value] = [:]
     try bundle.eachChange { line in
       guard let place = place(of: line.table), let key = tables[place].singleKey(line.key) else { return }
       switch line.content {
-      // A device may have missed the bundle that gave the key. A later bundle repeats it.
+      // A device may have missed the emission that gave the key. So later emissions repeat the key.
       case .rekey(let to, let given) where given <= number:
         guard let new = tables[place].singleKey(to), try givenKey(for: key, in: place, of: device) == nil else {
           return
@@ -41,7 +41,7 @@ extension HubStore {
     }
   }
 
-  /// Whether two rows with one key have the same natural key: the row here, and the row in the lost time.
+  /// Whether the hub's row with this key has the same natural key as the row in the lost time.
   private func isSameThing(_ fields: [Field], _ key: Value, in place: Int) throws -> Bool {
     let schema = tables[place].schema
     guard let here = try rows[place].row(RowKey([key])) else { return false }
@@ -50,8 +50,8 @@ extension HubStore {
     }
   }
 
-  /// Returns the keys of rows in the lost time that differ from their keys here. Keys differ if a device delivered a
-  /// row before the bundle with the lost key came.
+  /// Returns the keys of rows in the lost time that differ from their keys now. They differ if a device delivered a row
+  /// again before the emission with the lost key came.
   func otherKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber) throws -> [PrimaryKeyMap.Entry] {
     var entries: [PrimaryKeyMap.Entry] = []
     guard tables.contains(where: \.renamesRows) else { return [] }

@@ -6,20 +6,20 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The rows to which the hub gave other keys in the lost time, by their natural keys. The collected bundles show these
-/// rows before the devices deliver them again.
+/// Rows to which the hub gave other keys in the lost time, with the values of their natural keys. The collected
+/// emissions show these rows before the devices deliver them again.
 ///
-/// If two devices made one row, the hub gave the key of the first row to the second row. So when the first row comes
-/// again, its key is no other row's key.
+/// If two devices made the same row, the hub gave the second row the key of the first row. When the first row is
+/// delivered again, its key then belongs to the same thing, and not to another row.
 final class LostRows {
   private let hub: HubWorkspace
   private let store: HubStore
-  /// The values of the natural keys' columns. nil: the bundles were not read yet.
+  /// The values of the natural key's columns, for each row. nil until the emissions are read.
   private var values: [KeyedRow: [Value]]?
 
   init(_ hub: HubWorkspace, _ store: HubStore) { (self.hub, self.store) = (hub, store) }
 
-  /// Whether a row of a folding table is the row that had this key in the lost time.
+  /// Whether `row` means the same thing as the row that had this key in the lost time. Only for tables that fold.
   func isSameThing(_ row: Row, at key: Value, in place: Int) throws -> Bool {
     let columns = natural(place)
     guard store.tables[place].folds, !columns.isEmpty, try store.isRecovering() else { return false }
@@ -43,7 +43,7 @@ final class LostRows {
     return found
   }
 
-  /// The keys that a bundle gives to rows of folding tables.
+  /// Returns the keys that an emission gives to rows of folding tables.
   private func givenKeys(in bundle: borrowing VerifiedBundle, _ number: EmissionNumber) throws -> Set<KeyedRow> {
     var rows: Set<KeyedRow> = []
     try bundle.eachChange { line in
@@ -71,7 +71,8 @@ final class LostRows {
     for row in rows where found[row] == nil { found[row] = try values(of: row, in: snapshot) }
   }
 
-  /// The values of a row in the snapshot of a full bundle. nil if it lacks the row or a column.
+  /// Returns the natural key's values of a row in the snapshot of a full bundle. nil if the snapshot lacks the row or a
+  /// column.
   private func values(of row: KeyedRow, in snapshot: borrowing Database) throws -> [Value]? {
     let (table, schema) = (store.tables[row.place], store.tables[row.place].schema)
     let names = natural(row.place).map { schema.columns[$0] }

@@ -4,16 +4,16 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A bundle that this hub signed and that a device brings back. The bundle proves that the hub was set back, or belongs
-/// to the lost time.
+/// An emission that this hub signed, and that a device brings back. The emission may prove that the hub was set back,
+/// or may belong to the lost time.
 extension HubWorkspace {
-  /// Accepts a bundle of kind `scope` only if this hub signed it for another replica, and if it came on a stick or the
-  /// hub lacks it. Otherwise throws the refusal for a bundle of the wrong kind. Only the manifest has been read.
+  /// Accepts an emission if this hub signed it for another replica. It must come from a stick, or the hub must lack it.
+  /// Otherwise throws the refusal for a bundle of the wrong kind. Only the manifest has been read.
   func checkOwnEmission(
     _ manifest: Manifest, _ scope: Manifest.Scope, signer: PublicKey, from source: BundleSource, _ store: HubStore
   ) throws {
     // A device puts its present emission on the stick as a proof, whether the hub lacks the emission or not. If a
-    // person names such a file, the person took it to the wrong place.
+    // person names such a file in a command, the file is for a device and not for this hub.
     guard try ownKeys().contains(signer), manifest.from.id == store.identity.id, manifest.to.id != store.identity.id,
       manifest.dataset == store.dataset.name, try source == .stick || isLacking(manifest, scope, store)
     else {
@@ -22,13 +22,13 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the hub has no full record of its own emission, so that a copy of it brings something new.
+  /// Whether the hub has no full record of its own emission, so that the file brings something new.
   private func isLacking(_ manifest: Manifest, _ scope: Manifest.Scope, _ store: HubStore) throws -> Bool {
     try scope.epoch != store.identity.epoch || !Ledger.hasWritten(manifest.bundle, in: store.database)
       || isForgotten(scope, store, of: manifest.to.id)
   }
 
-  /// Whether the hub made the emission in this epoch, and has forgotten which rows the device then had.
+  /// Whether the hub made the emission in this epoch, and has forgotten which rows it contained.
   private func isForgotten(_ scope: Manifest.Scope, _ store: HubStore, of device: ReplicaID) throws -> Bool {
     guard scope.epoch == store.identity.epoch, let device = try store.device(device) else { return false }
     return try scope.number > device.proved && !store.hasEmission(scope.number, of: device.id)
@@ -51,7 +51,7 @@ extension HubWorkspace {
         if scope.epoch == store.identity.epoch {
           try store.declare(link, by: device)
         } else {
-          // With this record, the device need not bring the emission any more.
+          // With this record, the device stops bringing the emission.
           try noteArrival(of: link, bundle.manifest, store)
         }
       }
@@ -64,7 +64,7 @@ extension HubWorkspace {
           .revokedKey, "It is signed with a key of this hub that was lost, so its author is unknown.",
           hint: "No part of it is used.", keeping: .quarantine)
       }
-      // A key that the hub itself announced is the hub's, even if the hub does not have it.
+      // If the hub announced a key, the key belongs to this hub, even if the hub's files lack it.
       throw try proofOfSetBack(
         link, of: scope.epoch, after: scope.former ?? [], for: device, announcing: bundle.manifest.rotation?.key,
         store)
@@ -72,9 +72,9 @@ extension HubWorkspace {
     return try collect(bundle, link, from: path, isBelieved: isBelieved, store)
   }
 
-  /// Keeps an emission of the lost time, or records only its arrival.
-  /// - Parameter isBelieved: whether the key that signed the emission is trusted. An emission from a thief is not kept.
-  ///   The hub records only its arrival, so that the device stops bringing it.
+  /// Keeps an emission of the lost time, or only records that it came.
+  /// - Parameter isBelieved: whether the hub trusts the key that signed the emission. A thief may have signed with a
+  ///   lost key, so the hub does not keep the file. The record lets the device stop bringing it.
   private func collect(
     _ bundle: borrowing VerifiedBundle, _ link: Manifest.EmissionLink, from path: String, isBelieved: Bool,
     _ store: HubStore
@@ -82,7 +82,7 @@ extension HubWorkspace {
     var report = HubImportReport(bundle.manifest, isBelieved ? .collected : .unused)
     report.isOfLostKey = !isBelieved
     let isKnown = try store.isCollected(link.digest)
-    // The file may have been deleted since the emission first came.
+    // The hub knows the emission, but a person may have deleted its file since. Then the hub keeps the file again.
     if try isKnown && !unreadableLost(store).contains(where: { $0.link == link }) { return report }
     let file = isBelieved ? HubArchive.name(of: bundle.manifest) : nil
     if runMode == .commit, let file {
@@ -105,9 +105,9 @@ extension HubWorkspace {
   /// Returns the report about an emission of this hub that this hub cannot verify and does not need. nil if the hub may
   /// need it, or if no device is known to have it.
   ///
-  /// A hub may be put back to a time before it made a key, and then replace that key as lost. No signature shows that
-  /// such an emission is genuine. But its device follows the present epoch, and names it in a signed export. So the hub
-  /// records its arrival, and uses nothing of it. Then the device stops bringing it.
+  /// A hub may be put back to a time before it made a key, and then replace that key as lost. Afterwards no signature
+  /// proves that such an emission is genuine. But the emission's device follows the present epoch, and names the
+  /// emission in a signed export. So the hub only records that the emission came, and the device stops bringing it.
   func unusedOfUnknownKey(_ path: String, _ store: HubStore) throws -> HubImportReport? {
     guard try store.isEpochOfReplacedKey(), let found = try reader.identityIfSound(of: path, trust: .firstContact),
       case .scope(let scope) = found.manifest.body, scope.epoch != store.identity.epoch
@@ -123,14 +123,14 @@ extension HubWorkspace {
     return report
   }
 
-  /// Records that an emission came, and that its file is not kept. The caller holds the transaction.
+  /// Records that an emission came, without its file. The caller holds the transaction.
   private func noteArrival(of link: Manifest.EmissionLink, _ manifest: Manifest, _ store: HubStore) throws {
     try store.add(
       LostEmission(device: manifest.to.id, link: link, file: nil), made: manifest.stamp,
       at: platform.clock.milliseconds())
   }
 
-  /// Merges the lost time if all parts of it are here. Returns nil if parts are missing.
+  /// Merges the lost time if the hub has all emissions that it needs. Returns nil if some are missing.
   func completeRecovery(_ store: HubStore) throws -> RecoveryReport? {
     guard try isRecoveryComplete(store) else { return nil }
     return try store.applyTransaction(runMode) {

@@ -3,10 +3,11 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Files of this hub that its database does not know. They show that the hub was set back, or belong to the lost time.
+/// Files of this hub that its database does not know. They prove that the hub was set back, or belong to the lost time.
 extension HubWorkspace {
-  /// The files of this hub that it neither made, by its database, nor got back from a device.
-  /// - Parameter paths: files on a medium in the folders of this hub.
+  /// Returns the files that this hub signed, but that the database does not know as made here or as brought back by a
+  /// device.
+  /// - Parameter paths: files on a medium, in the folders of this hub.
   public func unknownOwn(_ paths: [String]) throws -> [UnknownOwnBundle] {
     if paths.isEmpty { return [] }
     let store = try examined()
@@ -16,8 +17,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Throws if a folder of this hub has another emission with the next number: the database alone was set back. The
-  /// next emission would take the file's name.
+  /// Throws if a folder of this hub already has an emission with the number of the next emission. The file proves that
+  /// the database alone was set back. The next emission would replace this file.
   func refuseUnknownEmission(for device: EnrolledDevice, _ store: HubStore) throws {
     let next = max(max(device.emitted, device.proved).next, store.identity.firstEmission)
     let prefix = Manifest.namePrefix(dataset: store.dataset.name, from: store.identity.name, to: device.name)

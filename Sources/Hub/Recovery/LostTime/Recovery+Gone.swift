@@ -2,11 +2,11 @@ import SatchelDataset
 import SatchelMerge
 import SatchelValues
 
-/// Rows that a device lost in the lost time. A deletion looks the same as a row that left the user's sight, so a person
-/// checks them.
+/// Rows that left a device in the lost time. The hub cannot distinguish a deleted row from a row that left the scope,
+/// so a person checks them.
 extension Recovery {
-  /// Whether an earlier version of the dataset showed the rows of a table, and of all tables above it, by the present
-  /// rules.
+  /// Whether an earlier version of the dataset had the present visibility rules for a table and for all tables above
+  /// it.
   func showed(_ place: Int, byPresentRulesIn version: Int64, _ scope: ScopeStore) throws -> Bool {
     if version == store.dataset.version { return true }
     guard let then = try store.definition(of: version) else { return false }
@@ -16,10 +16,10 @@ extension Recovery {
     }
   }
 
-  /// Records the rows that a full bundle does not show although its user sees them here.
+  /// Records the rows that a full emission lacks, although its user may see them at this hub.
   ///
-  /// The hub had such a row when it made the bundle, if an older bundle of the same epoch shows the row, or if the row
-  /// is in the present files and these are from that epoch. About any other row the bundle says nothing.
+  /// A missing row counts only if the hub had it when it made the emission. There are two proofs. An older emission of
+  /// the same epoch shows the row. Or the present files are from that epoch and have the row from before.
   func noteMissing(in place: Int, _ scope: ScopeStore, _ emission: RankedEmission) throws {
     for number in try scope.visible(in: place) {
       guard try !seen.contains(number, in: place, notBefore: emission),
@@ -31,8 +31,8 @@ extension Recovery {
     }
   }
 
-  /// Whether the hub got a row after it made an emission, or as a whole in this merge. A device may bring a row later
-  /// although the device wrote it before.
+  /// Whether the hub received a row after it made an emission, or as a whole in this merge. A device may deliver a row
+  /// long after it wrote the row.
   private func cameLater(_ past: RowNumbers.Entry, than emission: RankedEmission) throws -> Bool {
     var cameLater = false
     try store.eachChange(of: past) { entry in
@@ -43,9 +43,9 @@ extension Recovery {
     return cameLater
   }
 
-  /// Records a conflict about a row that the device lost in the lost time. A deletion looks the same as a row that left
-  /// the scope, so a person checks it. No conflict is necessary in three cases. A newer emission has the row, or the
-  /// user does not see the row now, or the row was written since.
+  /// Records a conflict about a row that left a device in the lost time, so that a person checks the row. There is no
+  /// conflict in three cases: a newer emission has the row, the user may not see the row now, or the row was written
+  /// again in this epoch.
   func noteGone(_ key: RowKey, in place: Int, _ scope: ScopeStore, _ emission: RankedEmission) throws {
     guard let row = try store.rows[place].row(key), let past = try store.past(of: key, in: place),
       try scope.maySee(key, in: place), try !isWrittenSince(past),
@@ -59,7 +59,7 @@ extension Recovery {
     if isNew { report.gone += 1 }
   }
 
-  /// Whether a row was written in this epoch before this merge.
+  /// Whether a row was written in this epoch, before the merge of the lost time.
   private func isWrittenSince(_ past: RowNumbers.Entry) throws -> Bool {
     var isWritten = false
     try store.eachChange(of: past, after: store.identity.epochCursor) { entry in

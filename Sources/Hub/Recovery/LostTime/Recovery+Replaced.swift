@@ -5,16 +5,18 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// Values that this hub merged after it was set back, before it learned that. A device's export may come again then,
-/// from an old stick. Later, a value of the lost time may replace the value.
+/// Values that this hub merged while it was set back and did not know that. For example, an old export came again from
+/// a stick. Later, a value of the lost time may replace such a value.
 ///
-/// Nothing shows whether the writer of the lost value knew the value that it replaces. So a conflict keeps it.
+/// The hub cannot know whether the writer of the lost value had seen the replaced value. So a conflict keeps the
+/// replaced value.
 extension Recovery {
-  /// Keeps the replaced values of a row, one conflict for each change that wrote some of them.
+  /// Keeps the replaced values of a row. There is one conflict for each change that wrote some of these values.
   /// - Parameters:
-  ///   - changes: what was written into the row.
-  ///   - hub: the row as it was before.
-  ///   - writers: the changes that wrote the values before, if the lost time may not have had them.
+  ///   - changes: the changes from the lost time to the row.
+  ///   - hub: the row before these changes.
+  ///   - writers: for each column, the change that wrote its replaced value, if the lost time may not have had that
+  ///     value.
   func keepReplaced(
     by changes: [ColumnChange], of lost: LostRow, in hub: Row, _ writers: [Int: LogEntry]
   ) throws {
@@ -26,7 +28,7 @@ extension Recovery {
     var columns: [Cursor: [Int]] = [:]
     for (column, writer) in writers {
       let field = Field(schema.columns[column], hub[column])
-      // The device may have found the conflict itself, and reported it.
+      // The device may have found and reported this conflict already.
       if try ConflictTable.holds(field, of: name, in: store.database) { continue }
       columns[writer.cursor, default: []].append(column)
     }
@@ -40,8 +42,8 @@ extension Recovery {
     }
   }
 
-  /// The lost value counts, because its stamp is later. If the policy leaves the decision about a device's change to a
-  /// person, the conflict is open.
+  /// The lost value wins, because its stamp is later. If the policy of a device's change is `manual`, the conflict is
+  /// open.
   private func disagreement(about columns: [Int], _ entry: LogEntry, in place: Int) -> Disagreement {
     let isOpen = entry.device != nil && columns.contains { policy(of: $0, in: place) == .manual }
     let winners = Dictionary(uniqueKeysWithValues: columns.map { ($0, Winner.hub) })
@@ -52,7 +54,7 @@ extension Recovery {
     let rules = store.rows[place].rules
     if rules.grain == .row { return rules.table }
     if case .winner(let policy) = rules.columns[column] { return policy }
-    // The column keeps the greatest or the least value.
+    // For columns with `max` or `min`, the conflict is settled like a conflict of `newest`.
     return .newest
   }
 

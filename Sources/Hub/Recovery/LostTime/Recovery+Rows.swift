@@ -7,7 +7,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row as an emission of the lost time shows it, with the keys that rows have here.
+/// A row as an emission of the lost time shows it, translated into the keys that rows have now.
 struct LostRow {
   let name: StepMerger.RowReference
   private(set) var row: Row
@@ -17,7 +17,8 @@ struct LostRow {
   var place: Int { name.place }
   var key: RowKey { name.key }
 
-  /// The same version of the row, which shares the memory of equal values with another version.
+  /// Returns the same version of the row. If the other version has equal values, both versions share one copy in
+  /// memory.
   func sharing(_ other: LostRow?) -> LostRow {
     guard let other, other.row == row else { return self }
     var shared = self
@@ -28,24 +29,24 @@ struct LostRow {
 
 /// The merge of single rows of the lost time.
 extension Recovery {
-  /// An obstacle to a row of the lost time. Another row of that time may remove it.
+  /// The reason why a row of the lost time cannot be written now. Another row of the lost time may end it.
   private typealias Obstacle = StepMerger.Obstacle
 
-  /// Merges a row, or lets it wait. The older versions of a waiting row wait behind it.
-  /// - Parameter shown: the row with the keys that rows had in the lost time.
+  /// Merges a row, or lets it wait. If a newer version of the row waits, the older version waits behind it.
+  /// - Parameter shown: the row with its keys in the lost time.
   func merge(_ shown: Row, at stamp: Stamp, in place: Int, _ emission: RankedEmission) throws {
     let row = keys.row(shown, of: place)
     let name = StepMerger.RowReference(place: place, key: store.rows[place].schema.key(of: row))
     let lost = LostRow(name: name, row: row, stamp: stamp, emission: emission)
     let newer = newestWaiting[name]
     if newer == nil, try obstacle(to: lost) == nil { return }
-    // Most versions of a row are equal, because each device got the row. Equal versions share the memory of the newest.
+    // Most versions of a row are equal, because the hub sent the row to every device. Equal versions share one copy.
     newestWaiting[name] = newer ?? lost
     waiting.append(lost.sharing(newer))
   }
 
-  /// Merges the rows that wait for other rows of the lost time: a parent that only an older emission shows, or a row
-  /// that gave up a UNIQUE value. A person decides about the rows that cannot be written.
+  /// Merges the rows that wait for other rows of the lost time. They wait for a parent that only an older emission
+  /// shows, or for a UNIQUE value that another row gives up. A person decides about the rows that cannot be written.
   func mergeWaiting() throws {
     var left = waiting
     var limit = RetryLimit(steps: left.count)
@@ -54,8 +55,8 @@ extension Recovery {
       left = try mergeOnce(left)
       if left.count == before { break }
     }
-    // An older version of a row does not enter in place of a newer one. A person sees the newest one, and the older
-    // ones are kept with it.
+    // An older version of a row must not replace a newer version that cannot be written. The newest version becomes an
+    // open conflict, and settled conflicts keep the older versions.
     var blocked: [StepMerger.RowReference: Obstacle] = [:]
     for lost in left {
       if let obstacle = blocked[lost.name] {
@@ -72,7 +73,7 @@ extension Recovery {
   private func mergeOnce(_ rows: [LostRow]) throws -> [LostRow] {
     var last: [StepMerger.RowReference: Int] = [:]
     let items = try rows.enumerated().map { number, lost in
-      // The change that would make the hub's row as it was in the lost time.
+      // This change would turn the hub's row into the row of the lost time.
       let change = Change(from: try store.rows[lost.place].row(lost.key), to: lost.row)
       defer { last[lost.name] = number }
       return WaitingOrder.Item(
@@ -91,7 +92,7 @@ extension Recovery {
     return left.sorted().map { rows[$0] }
   }
 
-  /// Merges a row. Returns the obstacle if the row cannot be written now; then nothing is changed.
+  /// Merges a row. If the row cannot be written now, returns the obstacle and changes nothing.
   private func obstacle(to lost: LostRow) throws -> Obstacle? {
     let hub = try store.rows[lost.place].row(lost.key)
     let past = try store.past(of: lost.key, in: lost.place)
@@ -107,7 +108,7 @@ extension Recovery {
     return nil
   }
 
-  /// Records the lost values that are kept beside the present ones.
+  /// Records the lost values that do not replace the hub's values.
   private func keep(_ parts: Parts, of lost: LostRow, beside hub: Row) throws {
     if parts.counts { report.counts += 1 }
     if parts.kept.isEmpty { return }
@@ -118,15 +119,16 @@ extension Recovery {
       hub, in: lost.place, lost.emission.words)
   }
 
-  /// How the columns of a row of the lost time are merged.
+  /// The decisions about the columns of a row of the lost time.
   private struct Parts {
     /// The columns that get their lost values.
     var changes: [ColumnChange] = []
-    /// The writers of the present values in these columns, if the lost time may not have had these values.
+    /// For these columns: the changes that wrote the hub's present values, if the lost time may not have had these
+    /// values.
     var writers: [Int: LogEntry] = [:]
-    /// The columns whose lost values are kept beside the present ones.
+    /// The columns whose lost values a conflict keeps.
     var kept: [Int] = []
-    /// Whether counters or sets are among them.
+    /// Whether `kept` contains counters or sets.
     var counts = false
   }
 
@@ -138,14 +140,15 @@ extension Recovery {
     for column in row.values.indices where hub[column] != row[column] {
       let isKnown = present.values[column, default: []].contains(row[column])
       if store.rows[lost.place].rules.countsDifferences(of: column) {
-        // The devices deliver their own changes of counters again. So an older value is only one of the many values
-        // that the counter had until then.
+        // The devices deliver their own changes of counters again. So only the newest lost value is of interest. Older
+        // values are steps on the way to it.
         guard isNewest, !isKnown else { continue }
         parts.kept.append(column)
         parts.counts = true
         continue
       }
-      // A newer emission shows that the column was written again. Perhaps it got the value that this hub has.
+      // A newer emission shows another value. So the column was written after this lost value, perhaps with the hub's
+      // present value.
       if !isNewest, let past { try store.rememberWritten(column, of: past.number, in: lost.place, after: lost.stamp) }
       if !present.columns.contains(column), isNewest {
         parts.changes.append(ColumnChange(column: column, was: hub[column], value: row[column]))
@@ -157,7 +160,8 @@ extension Recovery {
     return parts
   }
 
-  /// Brings back a whole row that this hub lacks. If the row was deleted later, a settled conflict keeps it.
+  /// Inserts a row that this hub lacks. If the row was deleted after its lost version, a settled conflict keeps the
+  /// row.
   /// - Returns: the obstacle, if the row cannot be written now.
   private func bringBack(_ lost: LostRow, _ past: RowNumbers.Entry?) throws -> Obstacle? {
     let (place, key, row, stamp) = (lost.place, lost.key, lost.row, lost.stamp)
@@ -170,7 +174,7 @@ extension Recovery {
     }
     if let obstacle = try write(.insert(row), of: lost, over: nil, past) { return obstacle }
     try noteWhole(lost)
-    // A device deleted the row without knowledge of this state of the row.
+    // A device deleted the row, but did not know this version of the row.
     guard let past, past.stamp > .zero else { return nil }
     let verdict = decide(store.rows[place].rules.table, device: .zero, hub: stamp)
     try note(
@@ -179,7 +183,7 @@ extension Recovery {
     return nil
   }
 
-  /// Records a row that cannot be written beside the present rows.
+  /// Records a row that cannot be written because of an obstacle.
   private func note(_ lost: LostRow, _ obstacle: Obstacle, _ state: ConflictState) throws {
     let hub = try store.rows[lost.place].row(lost.key)
     var change = Change.insert(lost.row)
@@ -195,7 +199,7 @@ extension Recovery {
     if isNew, state == .open { report.obstructed += 1 }
   }
 
-  /// Records that a row is back as a whole. Its counters and sets are from the lost time.
+  /// Records that a row came back as a whole, with the counters and sets of the lost time.
   private func noteWhole(_ lost: LostRow) throws {
     guard let number = try store.numbers[lost.place].number(of: lost.key) else { return }
     try seen.note(number, in: lost.place, of: lost.emission)
@@ -234,10 +238,11 @@ extension Recovery {
     return nil
   }
 
-  /// Returns the columns that were changed since this epoch began, or later than a row of the lost time. Also returns
-  /// the old and new values of these changes, from the log. Before the epoch began, people may have worked at this hub
-  /// without knowing that it was set back. So this also returns the newest change of each column that the lost time may
-  /// not have had.
+  /// Returns facts from the log about a row that differs from its lost version.
+  ///
+  /// `columns` are the columns that were changed in this epoch, or later than the lost version. `values` are the old
+  /// and new values of these changes. `writers` has the newest change of each column that the lost time may not have
+  /// had: people may have worked at this hub after it was set back.
   private func knownValues(of past: RowNumbers.Entry?, beside lost: LostRow) throws -> (
     columns: Set<Int>, values: [Int: [Value]], writers: [Int: LogEntry]
   ) {

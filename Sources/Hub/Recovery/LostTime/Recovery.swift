@@ -9,14 +9,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The recovery of the lost time. A restored or set-back hub gets its own signed emissions from that time from the
-/// devices' archives.
+/// The recovery of the lost time. Devices bring back the emissions that the hub signed and lost.
 ///
-/// The hub merges these emissions after every device has delivered again. An earlier merge would bring in whole rows,
-/// and then the devices' own changes of these rows would count twice.
+/// The hub merges these emissions after every device has delivered its changes again. The emissions contain whole rows.
+/// If they came first, the devices' own changes of these rows would count twice.
 extension HubWorkspace {
-  /// Merges the collected emissions now, without the devices that have not delivered yet. Throws a `WorkspaceError` if
-  /// there is nothing to recover.
+  /// Merges the collected emissions now, without waiting for the other devices. Throws a `WorkspaceError` if there is
+  /// nothing to recover.
   public func finishRecovery() throws -> RecoveryReport {
     try applying { store in
       try refuseSetBack(store)
@@ -29,9 +28,9 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the lost time can be merged. Every active device with keys must have delivered in this epoch and brought
-  /// all its emissions from the lost time. All of these emissions must be readable, and of no later version of the
-  /// dataset. A hub that is known to be set back merges nothing.
+  /// Whether the lost time can be merged. Every active device with keys must have delivered in this epoch, and must
+  /// have brought all its emissions from the lost time. All of these emissions must be readable, and must not need a
+  /// later version of the dataset. If the hub is known to be set back, the result is false.
   func isRecoveryComplete(_ store: HubStore) throws -> Bool {
     guard try store.isRecovering(), try store.setBack() == nil else { return false }
     guard try store.silentDevices().isEmpty && store.awaitedEmissions().isEmpty else { return false }
@@ -39,7 +38,7 @@ extension HubWorkspace {
     return lost.unreadable.isEmpty && lost.version <= store.dataset.version
   }
 
-  /// Merges the collected emissions and ends the recovery. The caller holds a transaction without triggers.
+  /// Merges the collected emissions and ends the recovery. The caller holds a transaction in which triggers are off.
   func finishRecovery(_ store: HubStore) throws -> RecoveryReport {
     let recovery = try Recovery(self, store)
     let emissions = try store.lostEmissionsToMerge()
@@ -64,16 +63,16 @@ final class Recovery {
   let seen: SeenRows
   let redelivered: RedeliveredRows
   private(set) var keys: PrimaryKeyMap
-  /// The hub's cursor when the first emission was merged.
+  /// The hub's cursor before the merge of the first emission.
   private(set) var begin = Cursor.zero
-  /// The cursors up to which the lost time certainly had the changes of this hub's log.
+  /// For each emission: the cursor up to which the lost time certainly had the changes in this hub's log.
   private var common = CommonCursors()
   private var unreadable: Set<String> = []
-  /// The ranks of the emissions that took rows away from their device.
+  /// The ranks of the emissions that removed rows from their device.
   private var takingAway: Set<Int> = []
-  /// The tables of which an emission shows all rows that its user saw, by the emission's rank.
+  /// By the rank of an emission: the tables of which the emission shows all rows that its user could see.
   private var wholeTables: [Int: [Int]] = [:]
-  /// The rows that wait for rows of other emissions, the newest emission first.
+  /// The rows that wait for rows of other emissions. Rows of newer emissions come first.
   var waiting: [LostRow] = []
   /// The newest waiting version of each row. The older versions wait behind it.
   var newestWaiting: [StepMerger.RowReference: LostRow] = [:]
@@ -91,10 +90,10 @@ final class Recovery {
     keys = PrimaryKeyMap(try PrimaryKeyReferences(store.tables), store.tables)
   }
 
-  /// Finds the keys that rows had in the lost time and that differ from their keys here. If a change waits for such a
-  /// row, the change then waits for the row's key here.
+  /// Finds the rows whose keys in the lost time differ from their keys now. Changes that wait for the lost key of such
+  /// a row then wait for its present key.
   ///
-  /// Also finds the emissions of this hub on which these emissions build.
+  /// Also finds out which known emissions the collected emissions may follow.
   func learn(from emissions: [LostEmission]) throws {
     var followed: [Digest: [Digest]] = [:]
     for emission in emissions {
@@ -121,7 +120,7 @@ final class Recovery {
   }
 
   /// Returns the bundle of a collected emission. nil if its file is missing or damaged. nil also if the signing key was
-  /// lost after the emission was collected, because then its author is unknown.
+  /// lost after the hub collected the emission, because then its author is unknown.
   private func believedBundle(_ file: String) throws -> VerifiedBundle? {
     do {
       return try hub.believedLost(file, store)
@@ -130,9 +129,9 @@ final class Recovery {
     return nil
   }
 
-  /// Merges the rows of one emission. The newest emission comes first, so an older emission does not overrule a newer
-  /// emission.
-  /// - Parameter rank: 0 for the newest emission.
+  /// Merges the rows of one emission. The caller passes the newest emission first, so that older emissions do not
+  /// replace newer values.
+  /// - Parameter rank: the emission's place in this order, 0 for the newest emission.
   func merge(_ emission: LostEmission, _ rank: Int) throws {
     guard let file = emission.file, let bundle = try believedBundle(file),
       let ranked = try ranked(emission, bundle.manifest, rank)
@@ -174,7 +173,8 @@ final class Recovery {
       emission, manifest, scope.epoch, rank: rank, isOfFiles: ofFiles, common: common[emission.link.digest])
   }
 
-  /// Throws if a bundle is of a later version of the dataset: columns that this hub does not have would be left out.
+  /// Throws if an emission is of a later version of the dataset than this hub. Otherwise the values of new columns
+  /// would be lost.
   private func checkVersion(of manifest: Manifest) throws {
     if manifest.version <= store.dataset.version { return }
     throw WorkspaceError(
@@ -185,8 +185,8 @@ final class Recovery {
       """, hint: "First: satchel-hub dataset apply, with the definition of version \(manifest.version).")
   }
 
-  /// Returns the present scope of the user whose rows an emission shows. By now the device may belong to another user.
-  /// nil if the device was removed.
+  /// Returns the present scope of the user for whom the emission was made. The device may have another user by now. nil
+  /// if the device was removed.
   private func scope(of emission: LostEmission, _ ranked: RankedEmission) throws -> ScopeStore? {
     guard try store.device(emission.device) != nil else { return nil }
     return try ScopeStore(store, userNamed: ranked.user)
@@ -207,15 +207,15 @@ final class Recovery {
 
   // MARK: rows that were lost
 
-  /// Records the rows that an emission took away from its device. The rows of all emissions are merged before that, so
-  /// rows that came back are here again.
+  /// Records the rows that an emission removed from its device. The caller has merged the rows of all emissions before,
+  /// so rows that came back are in the hub's tables.
   func noteGone(_ emission: LostEmission, _ rank: Int) throws {
     let places = wholeTables[rank] ?? []
     guard takingAway.contains(rank) || !places.isEmpty, let file = emission.file,
       let bundle = try believedBundle(file), let ranked = try ranked(emission, bundle.manifest, rank),
       let scope = try scope(of: emission, ranked)
     else { return }
-    // Other rules may have shown other rows.
+    // With other visibility rules, a missing row means nothing.
     for place in places where try showed(place, byPresentRulesIn: ranked.version, scope) {
       try noteMissing(in: place, scope, ranked)
     }
@@ -228,7 +228,7 @@ final class Recovery {
 
   // MARK: files
 
-  /// Puts back the attached files that rows name. The rows of all emissions are merged before that.
+  /// Puts back the attached files that rows name. The caller has merged the rows of all emissions before.
   func bringFilesBack(from emissions: [LostEmission]) throws {
     let lost = LostAttachments(hub, store)
     for file in lost.areAny ? emissions.compactMap(\.file) : [] {
@@ -239,9 +239,9 @@ final class Recovery {
 
   // MARK: the end
 
-  /// Ends the recovery. Opens the changes that waited for rows which no device delivered again.
+  /// Ends the recovery. Changes that wait for rows which no device delivered become open conflicts.
   func finish() throws {
-    // Changes that waited for a row that is back now are compared with that row. It may contain them already.
+    // This merges the changes whose rows came back. A row that came back may already contain such a change.
     _ = try HeldRows(store, now: now).release()
     report.abandoned = try ConflictTable.openAwaiting(in: store.database)
     report.unreadable = unreadable.count

@@ -6,23 +6,23 @@ public struct RecoveryReport: Sendable {
   public var emissions = 0
   /// The number of rows that came back, wholly or in part.
   public var rows = 0
-  /// The number of settled conflicts that keep a value beside a newer value.
+  /// The number of settled conflicts that keep a lost value, because a newer value won.
   public var kept = 0
-  /// The number of values of rows that cannot be written beside the present rows. A person decides about them.
+  /// The number of rows that cannot be written because of other rows. A person decides about them.
   public var obstructed = 0
-  /// The number of rows with a counter or a set that had another value in the lost time. The hub's own changes of that
-  /// time are missing in it.
+  /// The number of rows in which a counter or a set had another value in the lost time. The row lacks the hub's own
+  /// changes of that time.
   public var counts = 0
-  /// The number of rows with a counter or a set that came back as a whole. The devices' changes of that time are in
-  /// them. A change that comes later may be one of these.
+  /// The number of rows with a counter or a set that came back as a whole. They contain the devices' changes of the
+  /// lost time. A device may deliver such a change once more.
   public var whole = 0
   /// The number of attached files that came back.
   public var files = 0
-  /// Those of them that are kept beside a present file.
+  /// The files among them that are kept beside a present file.
   public var beside: [ArrivingAttachments.Arrival] = []
-  /// The number of rows that a device lost in the lost time. A person checks them.
+  /// The number of rows that left a device in the lost time. A person checks them.
   public var gone = 0
-  /// The number of changes that waited for rows which no device delivered again.
+  /// The number of changes that became conflicts, because no device delivered their rows again.
   public var abandoned = 0
   /// The number of collected bundles whose files are missing or damaged. Their changes are not merged.
   public var unreadable = 0

@@ -2,20 +2,20 @@ import SatchelCapture
 import SatchelRows
 import SatchelValues
 
-/// Rows that devices delivered again in this epoch under keys that were free in the lost time, and that are not free at
-/// this hub. Such a row got another key here.
+/// Rows that got another key when a device delivered them again in this epoch. Their first key was free in the lost
+/// time, but another row has it now.
 ///
-/// A bundle of the lost time shows such a row under its former key. Without this list the row would come back a second
-/// time.
+/// An emission of the lost time shows such a row under its first key. Without this list, the hub would insert the row a
+/// second time.
 struct RedeliveredRows {
-  /// The keys that the rows have here, by the keys that they had.
+  /// The present keys of the rows, by their first keys.
   private let present: [KeyedRow: [Value]]
 
   init(_ store: HubStore) throws {
     present = try store.keysGivenInEpoch()
   }
 
-  /// Whether a row of the lost time is here under another key, with the same values in all other columns.
+  /// Whether the hub has this row of the lost time under another key, with the same values in all other columns.
   func contains(_ row: Row, in place: Int, of store: HubStore) throws -> Bool {
     let schema = store.rows[place].schema
     guard schema.key.count == 1, let column = schema.key.first,

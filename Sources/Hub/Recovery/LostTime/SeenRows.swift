@@ -3,26 +3,25 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// An emission of the lost time, in the order in which all of them are merged.
+/// An emission of the lost time, with its place in the order of the merge.
 struct RankedEmission {
   /// The epoch in which the hub made the emission.
   let epoch: Epoch
-  /// Whether the present files are from that epoch, or from a later one. If not, the emission is from an epoch that was
-  /// lost as a whole.
+  /// Whether the hub's present files were once in that epoch. If not, the hub lost the whole epoch.
   let isOfFiles: Bool
-  /// 0 for the newest emission.
+  /// The emission's place, from the newest to the oldest: 0 for the newest emission.
   let rank: Int
   let stamp: Stamp
-  /// The end of the second in which the hub made the emission, in milliseconds since 1970. nil if its manifest does not
-  /// say it readably.
+  /// The end of the second in which the hub made the emission, in milliseconds since 1970. nil if the manifest has no
+  /// readable time.
   let made: Int64?
   /// The version of the dataset.
   let version: Int64
   /// The user whose rows the emission shows.
   let user: String
-  /// The emission, as the conflicts name it.
+  /// The text with which conflicts name the emission.
   let words: String
-  /// The cursor up to which the emission's history certainly had the changes of this hub's log.
+  /// The cursor up to which the emission certainly contained the changes in this hub's log.
   let common: Cursor
 
   init(
@@ -35,10 +34,9 @@ struct RankedEmission {
   }
 }
 
-/// The rows that the emissions of the lost time show, by the newest and the oldest emission of each epoch that show a
-/// row.
+/// Records for each row and epoch: the newest and the oldest emission of the lost time that show the row.
 ///
-/// The records are in a temporary table, because an emission may show every row of the hub.
+/// The records are in a temporary table, because one emission may show every row of the hub.
 struct SeenRows {
   private let store: HubStore
 
@@ -66,13 +64,13 @@ struct SeenRows {
       ])
   }
 
-  /// Whether a newer emission of the same epoch shows the row. An emission of a later epoch does not count. The hub
-  /// made it without what it lost, so it may show a row that was deleted before.
+  /// Whether a newer emission of the same epoch shows the row. Emissions of later epochs do not count, because the hub
+  /// made them without the lost changes. They may show a row that was deleted in the lost time.
   func contains(_ number: Int64, in place: Int, laterThan emission: RankedEmission) throws -> Bool {
     try find(number, in: place, emission, "rank < :rank")
   }
 
-  /// Whether the emission itself or a newer one of the same epoch shows the row.
+  /// Whether this emission, or a newer emission of the same epoch, shows the row.
   func contains(_ number: Int64, in place: Int, notBefore emission: RankedEmission) throws -> Bool {
     try find(number, in: place, emission, "rank <= :rank")
   }

@@ -6,7 +6,7 @@ import SatchelWorkspace
 
 /// The result of `restore --in-place`.
 public struct InPlaceReport: Sendable {
-  /// The epoch that ended. Then the epoch that begins.
+  /// The epoch that ended. `epoch` is the epoch that begins.
   public let former: Epoch
   public let epoch: Epoch
   /// The path of the copy of the former database.
@@ -15,18 +15,18 @@ public struct InPlaceReport: Sendable {
   public let devices: [String]
   /// Whether a device's bundle had already proved that the hub was set back.
   public let wasKnown: Bool
-  /// When the newest bundle that the hub knows was imported or made, in milliseconds since 1970. The lost time begins
-  /// after it. nil: the hub knows no bundle.
+  /// The time of the newest bundle in the hub's ledger, in milliseconds since 1970. The lost time begins after it. nil
+  /// if the ledger has no bundle.
   public let last: Int64?
 }
 
-/// The end of one epoch and the beginning of the next.
+/// The beginning of a new epoch, which ends the present epoch.
 extension HubWorkspace {
-  /// Begins a new epoch on the present files, because they were put back from a copy. Everything after that is as after
-  /// a restore from a backup. Devices deliver again the changes that this hub lacks, and bring back the bundles that
-  /// this hub had sent.
+  /// Begins a new epoch on the present files, because they were put back from a copy. The hub then continues as after a
+  /// restore from a backup: devices deliver the changes that this hub lacks, and bring back the emissions that this hub
+  /// had made.
   ///
-  /// A copy of the former database is kept in `bundles/archive/former`.
+  /// A copy of the database as it was before is kept in `bundles/archive/former`.
   public func restoreInPlace() throws -> InPlaceReport {
     try locked {
       let store = try store()
@@ -53,14 +53,15 @@ extension HubWorkspace {
 
   /// Begins a new epoch with the present rows, and writes a base for it. The caller holds the transaction.
   /// - Parameters:
-  ///   - isAfterLoss: whether the hub lacks rows that it had before. If so, it then collects these rows from the
-  ///     devices.
-  ///   - time: a time at which the hub worked, in milliseconds since 1970. The hub's clock may have been ahead then.
+  ///   - isAfterLoss: whether the hub lost rows. If so, it collects these rows from the devices.
+  ///   - time: a time at which the hub worked, in milliseconds since 1970. This time may be later than the present
+  ///     time, because the clock may have been ahead.
   func beginEpoch(_ store: HubStore, isAfterLoss: Bool, notBefore time: Int64 = 0) throws -> Epoch {
     let epoch: Epoch = platform.random.identifier()
     let now = platform.clock.milliseconds()
     try store.logLocalWrites(user: Self.hubUser, at: now)
-    // After a loss, a hub does not know which numbers it gave.
+    // After a loss, the hub does not know which emission numbers it used. So the new numbers start at a time in
+    // seconds.
     try store.beginEpoch(epoch, after: isAfterLoss ? max(now, time) / 1000 : 0)
     if isAfterLoss {
       try store.beginRecovery()

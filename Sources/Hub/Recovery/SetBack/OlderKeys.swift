@@ -12,9 +12,9 @@ struct ExportOfUnknownHistory {
   let changes: Manifest.Changes
 }
 
-/// A hub whose `keys/` may be older than the keys that its devices follow. Only a key that is not here could prove it.
+/// A hub whose `keys/` may be older than the keys that its devices follow. Only the missing key could prove that.
 extension HubWorkspace {
-  /// The refused exports whose history the hub does not know, and that have not come since.
+  /// Returns the refused exports whose history the hub does not know, and whose changes have not come since.
   func exportsOfUnknownHistory(_ store: HubStore) throws -> [ExportOfUnknownHistory] {
     let reasons = [Reason.unknownEmission, .otherEpoch]
     let refused = try Quarantine.list(folder, files: platform.files).filter { file in
@@ -33,8 +33,9 @@ extension HubWorkspace {
     }
   }
 
-  /// The names of the devices that may follow a newer key of this hub than this hub has. Their refused exports say so,
-  /// or no key here opens their files. Empty as soon as that key is in `keys/`, or replaced as lost.
+  /// Returns the names of the devices that may follow a newer key of this hub, which this hub lacks. Their refused
+  /// exports name such a key, or no key here opens their files. Empty as soon as that key is in `keys/`, or is replaced
+  /// as lost.
   func devicesWithNewerKey(_ store: HubStore) throws -> [String] {
     let found = try exportsOfUnknownHistory(store).filter {
       try HistoryCheck(self, store, $0.device, $0.changes, by: $0.manifest.user).followsNewerKey()
@@ -44,7 +45,7 @@ extension HubWorkspace {
 }
 
 extension HubStatus {
-  /// Describes that devices may follow a newer key than this hub has. nil if nothing shows that.
+  /// A text about devices that may follow a newer key of this hub. nil if there are none.
   public var wordsOfOlderKeys: String? {
     if devicesWithNewerKey.isEmpty { return nil }
     return """
@@ -61,7 +62,7 @@ extension HubStatus {
 /// The keys of a hub whose `keys/` were put back from a copy.
 enum OlderKeys {
   /// The next steps if devices may follow a newer key than this hub has.
-  /// - Parameter step: what to do if there is a copy of the newer keys.
+  /// - Parameter step: the next step if there is a copy of the newer keys.
   static func wayOut(_ step: String) -> String {
     """
     If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a copy: \
@@ -70,8 +71,8 @@ enum OlderKeys {
     """
   }
 
-  /// The next step for a file that no key here opens, if the hub's keys are the newest. A stranger may have made it, or
-  /// it is for an identity that was lost.
+  /// The next step for a file that no key here opens, if the hub has its newest keys. A stranger may have made such a
+  /// file, or it is for a lost identity.
   static let wayOutWithNewestKeys =
     """
     If this hub's files were not put back, take such a file off the stick: anybody can make one. The next bundle of \

@@ -4,22 +4,24 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A hub whose files were put back from a copy, without `restore`. The hub lacks all later work, and would give the
-/// same numbers again.
+/// A hub whose files were put back from a copy, without `restore`. The hub lacks the work after the copy. Without a
+/// check, it would use the same emission numbers again.
 ///
-/// The hub's own signature proves this state. After the proof, the hub neither imports nor emits. The operator ends
-/// this state by beginning a new epoch on the present files.
+/// An emission with the hub's own signature proves this state. After the proof, the hub neither imports nor emits. The
+/// operator ends this state with a new epoch on the present files.
 extension HubWorkspace {
-  /// Returns the hub's keys whose signatures are still trusted. A lost key may be in the wrong hands.
+  /// Returns the hub's keys whose signatures are trusted. A lost key is not trusted, because another person may have
+  /// it.
   func believedOwnKeys(_ store: HubStore) throws -> [PublicKey] {
     let revoked = try store.revocations()?.keys ?? []
     return try ownKeys().filter { !revoked.contains($0) }
   }
 
-  /// The proof that the hub was set back, which the caller throws. The hub records it when its bundle is kept.
+  /// Returns the proof that the hub was set back. The caller throws it. The hub records the proof after it has kept the
+  /// bundle.
   /// - Parameters:
-  ///   - former: the epochs before `epoch`, as the bundle with the proof names them.
-  ///   - announced: the key of this hub that the emission announces. nil if it announces none.
+  ///   - former: the epochs before `epoch`, as the emission names them.
+  ///   - announced: the key that the emission announces for this hub. nil if it announces none.
   func proofOfSetBack(
     _ emission: Manifest.EmissionLink, of epoch: Epoch, after former: [Epoch], for device: ReplicaID,
     announcing announced: PublicKey? = nil, _ store: HubStore
@@ -38,18 +40,18 @@ extension HubWorkspace {
     try store.writeTransaction(runMode) { try store.note(proof) }
   }
 
-  /// The proof that the hub was set back. nil if there is none. A key that the hub lacked may be here again by now.
+  /// Returns the proof that the hub was set back, or nil. `lackingKey` is nil if the missing key is in `keys/` again.
   func setBack(_ store: HubStore) throws -> SetBack? {
     guard var found = try store.setBack() else { return nil }
     if let key = found.lackingKey, try ownKeys().contains(key) { found.lackingKey = nil }
     return found
   }
 
-  /// The next steps if a device has something that another key than this hub's keys signed.
+  /// The next steps if a device sends a file that needs a key which this hub lacks.
   static let wayOutOfOlderKeys = OlderKeys.wayOut(
     "with the newest copy of its keys/ in place, import this again")
 
-  /// Throws if the hub would continue without the key that its devices follow. Devices would refuse all its bundles.
+  /// Throws if the hub lacks the key that its devices follow. Devices would refuse all bundles without this key.
   func refuseWithoutKey(_ store: HubStore) throws {
     guard let found = try setBack(store), let key = found.lackingKey else { return }
     throw WorkspaceError(
@@ -62,18 +64,18 @@ extension HubWorkspace {
         """)
   }
 
-  /// Throws if the hub is known to have been set back. `status` shows this state until it ends, so it does not name
-  /// each bundle that came meanwhile.
+  /// Throws if the hub is known to be set back. The refused bundle is not recorded, because `status` shows the state
+  /// itself.
   func refuseSetBack(_ store: HubStore) throws {
     if let found = try setBack(store) { throw found.refusal(keeping: .unnoted) }
   }
 }
 
-/// The proof that the hub was set back, before the hub records it.
+/// The proof that the hub was set back. It is thrown before the hub records it.
 struct SetBackProof: Error {
   /// The device for which the emission was made.
   let device: ReplicaID
-  /// The epochs before the emission's epoch. The hub may not know all of them.
+  /// The epochs before the emission's epoch. Some of them may be unknown to the hub.
   let former: [Epoch]
   let found: SetBack
 
@@ -105,7 +107,7 @@ extension SetBack {
     Refusal(.setBack, words, hint: wayOut, keeping: keeping)
   }
 
-  /// The event in words, for people.
+  /// A text for people that says what happened.
   public var words: String {
     """
     This hub was set back: the device \(device) has bundle \(number) with this hub's signature, and this hub does not \
@@ -115,18 +117,17 @@ extension SetBack {
   }
 }
 
-/// The state of a time that a hub lost.
+/// The state of the time that a hub lost.
 public enum LostTime: Sendable {
-  /// There was no such time, or no row with a counter or a set came back from it.
+  /// The hub lost no time, or no row with a counter or a set came back from the lost time.
   case none
-  /// Devices deliver again, and the hub has not merged the time yet.
+  /// Devices deliver their changes again. The hub has not merged the lost time yet.
   case waiting
-  /// The hub has merged the time, and rows with counters or sets came back as a whole.
+  /// The hub has merged the lost time. Rows with counters or sets came back as a whole.
   case merged
 }
 
 extension HubWorkspace {
-  /// The state of the time that this hub lost.
   public func lostTime() throws -> LostTime {
     let store = try store()
     if try store.isRecovering() { return .waiting }

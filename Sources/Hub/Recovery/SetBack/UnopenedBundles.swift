@@ -5,11 +5,12 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The file `bundles/unopened.json`: the devices in whose folders on sticks files came that no key here opens.
+/// The file `bundles/unopened.json`. It lists the devices in whose folders on sticks the hub found files that none of
+/// its keys opens.
 ///
-/// An encrypted file shows no sender, so anyone could put it there. The record only shows a line in `status`. It has at
-/// most one entry for each device. It ends as soon as the hub has another newest key, because that key may open the
-/// files. If the key does not open them, the next stick with such a file makes the record again.
+/// An encrypted file shows no sender, so anyone could put it there. The list only makes a line in `status`, and has
+/// each device at most once. When the hub has a new newest key, the list becomes empty, because this key may open the
+/// files. The next stick with a file that cannot be opened starts the list again.
 struct UnopenedBundles {
   private let hub: HubWorkspace
   private var files: any FileSystem { hub.platform.files }
@@ -50,7 +51,8 @@ struct UnopenedBundles {
 extension HubWorkspace {
   var unopened: UnopenedBundles { UnopenedBundles(of: self) }
 
-  /// The active devices in whose folders files came that no key here opens, and that may follow a newer key.
+  /// Returns the active devices in this list. Leaves out devices that may follow a key which this hub has replaced as
+  /// lost.
   func devicesWithUnopened(_ store: HubStore) throws -> [EnrolledDevice] {
     try unopened.devices().compactMap { id -> EnrolledDevice? in
       guard let device = try store.device(id), device.state == .active, try !store.mayFollowUnknownKey(device) else {
@@ -60,7 +62,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Returns a finding for each device in whose folder files came that no key here opens.
+  /// Returns a finding for each device in whose folder the hub found files that none of its keys opens.
   func unopenedFindings(_ store: HubStore) throws -> [Finding] {
     try devicesWithUnopened(store).map { device in
       Finding(
@@ -69,12 +71,13 @@ extension HubWorkspace {
     }
   }
 
-  /// Judges a file on a stick that no key here opens. Records that its device may follow a newer key of this hub.
+  /// Judges a file on a stick that no key here opens. Records that the file's device may follow a newer key of this
+  /// hub.
   ///
-  /// If this hub replaced its key as lost, no file ends the wait for its own bundles of the time before. The hub needs
-  /// none of them. So the bundles count as arrived that the device's signed export names, and the device stops bringing
+  /// If this hub replaced its key as lost, it cannot open its own bundles from before, and needs none of them. So the
+  /// hub records as arrived all lost emissions that the device's signed export names. The device then stops bringing
   /// them.
-  /// - Parameter sender: the device whose folder has the file.
+  /// - Parameter sender: the device in whose folder the file is.
   public func judge(unopened path: String, of sender: ClaimedSender) throws -> UnopenedFile {
     try locked {
       let store = try store()
