@@ -2,7 +2,7 @@ import SatchelConflicts
 import SatchelMerge
 import SatchelValues
 
-/// The earlier changes of rows that the hub did not take, for one merge.
+/// For one merge: the device's earlier changes that the hub did not take, by row.
 ///
 /// Each conflict is read once, even if a device sends very many changes of one row.
 final class EarlierConflicts {
@@ -10,16 +10,16 @@ final class EarlierConflicts {
   struct OfRow {
     fileprivate var next = 0
     fileprivate var seen: Set<ConflictID> = []
-    /// Whether any change was not taken.
+    /// Whether the hub took all earlier changes of the row.
     fileprivate(set) var isEmpty = true
-    /// The last change that belongs to a unit.
+    /// The last change that was not taken and belongs to a unit.
     fileprivate(set) var lastOfUnit: ConflictRecord?
-    /// Whether a policy decided all units.
+    /// Whether a policy decided all of these units, and no person must.
     fileprivate(set) var areUnitsSettled = true
-    /// If rows are merged whole: the changes, oldest first, and what they changed together.
+    /// Only for tables that merge whole rows: the changes that were not taken, oldest first.
     fileprivate(set) var whole: [ConflictRecord] = []
     fileprivate(set) var columns: [Int: ColumnChange] = [:]
-    /// Whether a person decided about any of the changes.
+    /// Whether a person decided about one of these changes.
     fileprivate(set) var hasDecided = false
   }
 
@@ -30,7 +30,7 @@ final class EarlierConflicts {
   private var ids: [StepMerger.RowReference: [ConflictID]] = [:]
   private var rows: [StepMerger.RowReference: OfRow] = [:]
   private let entered: EnteredWrites
-  /// The rows of which open changes were left out since `begin()`.
+  /// The rows from which open changes were left out since `begin()`.
   private var reduced: [StepMerger.RowReference] = []
 
   init(_ store: HubStore, of device: ReplicaID, unknown: UnknownResults) throws {
@@ -45,13 +45,13 @@ final class EarlierConflicts {
     ids[.init(place: place, key: found.row.key), default: []].append(found.id)
   }
 
-  /// Forgets what is known of a row, because this conflict about its changes was corrected.
+  /// Forgets the facts about a row, because this conflict about its changes was corrected.
   func forget(_ row: StepMerger.RowReference, because conflict: ConflictID) {
     if rows[row]?.seen.contains(conflict) == true { rows[row] = nil }
   }
 
-  /// Leaves out the open changes of a row, because a later change contains them and was merged. The caller closes their
-  /// conflicts.
+  /// Leaves out the open changes of a row, because the hub merged a later change that contains them. The caller closes
+  /// their conflicts.
   func leaveOutOpen(of row: StepMerger.RowReference) {
     guard var known = rows.removeValue(forKey: row) else { return }
     let left = known.whole.filter { $0.state != .open }
@@ -61,26 +61,26 @@ final class EarlierConflicts {
     reduced.append(row)
   }
 
-  /// Begins a new record of the rows whose logs are read, and of the rows whose changes are left out.
+  /// Begins an attempt. `forget` then undoes only what happens from now on.
   func begin() {
     entered.begin()
     reduced = []
   }
 
-  /// Forgets the entries of the log after `cursor` and the rows that were changed since `begin()`, because all of that
-  /// was rolled back.
+  /// Forgets the entries of the log after `cursor`, and the rows that were changed since `begin()`. The caller has
+  /// rolled them back.
   func forget(after cursor: Cursor) {
     entered.forget(after: cursor)
     for row in reduced { rows[row] = nil }
     reduced = []
   }
 
-  /// The changes of a row before this generation.
+  /// Returns the changes of a row before this generation that the hub did not take.
   func changes(of row: StepMerger.RowReference, before generation: Generation) throws -> OfRow {
     guard let ids = ids[row] else { return OfRow() }
     var known = rows.removeValue(forKey: row) ?? OfRow()
     while known.next < ids.count {
-      // A conflict that a merge undid since is not there.
+      // If the merge rolled a conflict back, the table no longer has it.
       let record = try ConflictTable.conflict(ids[known.next], in: store.database)?.record
       if let record, record.generation >= generation { break }
       if let record, known.seen.insert(record.id).inserted { try add(record, to: &known, of: row) }
@@ -90,7 +90,7 @@ final class EarlierConflicts {
     return known
   }
 
-  /// Whether the change waits, or was not taken. A change that waited may have entered since.
+  /// Whether the change was not taken. A waiting change may have entered the hub's table since then.
   private func isNotTaken(_ record: ConflictRecord, of row: StepMerger.RowReference) throws -> Bool {
     guard record.isNotTaken, record.state == .settled else { return record.isNotTaken }
     return try !entered.contains(record.stamp, of: row)
@@ -118,8 +118,8 @@ final class EarlierConflicts {
 }
 
 extension [Int: ColumnChange] {
-  /// Adds later changes of the same row. Each column keeps the value from which its first change started. A column
-  /// stays if the device changed it back, because the device has written it.
+  /// Adds later changes of the same row. Each column keeps the old value of its first change. If the device restored
+  /// this old value, the column still counts as written.
   mutating func add(_ later: [ColumnChange]) {
     for change in later {
       self[change.column] = ColumnChange(

@@ -1,10 +1,10 @@
 import SatchelMerge
 import SatchelValues
 
-/// The writes of a device that the logs of rows contain. Each entry of a log is read once, even if a bundle asks about
-/// very many changes of one row.
+/// The writes of one device in the logs of rows. Each log entry is read once, even if a bundle has very many changes of
+/// one row.
 final class EnteredWrites {
-  /// The stamps of the device's writes in one row's log, as far as it was read.
+  /// The stamps of the device's writes in one row's log, as far as the log was read.
   private struct OfRow {
     var newest = Cursor.zero
     var stamps: Set<Stamp> = []
@@ -32,10 +32,11 @@ final class EnteredWrites {
     return known.stamps.contains(stamp)
   }
 
-  /// Begins a new record of the rows whose logs are read.
+  /// Begins an attempt. `forget` then concerns only logs that are read from now on.
   func begin() { touched = [] }
 
-  /// Forgets what was read since `begin()` and beyond `cursor`, because the entries after it were rolled back.
+  /// Forgets the logs that were read beyond `cursor` since `begin()`. The caller has rolled back the entries after
+  /// `cursor`.
   func forget(after cursor: Cursor) {
     for row in touched where rows[row].map({ $0.newest > cursor }) ?? false { rows[row] = nil }
     touched = []

@@ -1,15 +1,15 @@
 import SatchelConflicts
 import SatchelValues
 
-/// New rows that lost a conflict, and the changes that wait for these rows.
+/// New rows that the hub did not accept, and the changes that wait for these rows.
 ///
-/// No bundle brings such a row any more. So a change that refers to it becomes an open conflict, and a person decides.
+/// No later bundle brings such a row. So a change that refers to it becomes an open conflict, and a person decides.
 struct LostParents {
   let store: HubStore
 
   init(_ store: HubStore) { self.store = store }
 
-  /// Opens the waiting changes that refer to a lost row, at any depth.
+  /// Opens the waiting changes that refer to a lost row, directly or through other waiting rows.
   func openBelow() throws {
     let waiting = try ConflictTable.list([.held], in: store.database).map(\.record)
     for (device, records) in Dictionary(grouping: waiting, by: \.device) {
@@ -20,10 +20,10 @@ struct LostParents {
     }
   }
 
-  /// Lets the open changes that refer to a row wait for it again. A person has accepted the row. Changes beyond the
-  /// limit stay open.
+  /// Lets open changes wait again for a row that a person has accepted. The changes refer to this row. Changes beyond
+  /// the limit stay open.
   /// - Parameters:
-  ///   - below: the conflicts of the rows that refer to the row, at any depth. All are of one device.
+  ///   - below: the conflicts of the rows that refer to the row, directly or through other rows. All are of one device.
   ///   - limit: the limits for the device's waiting changes.
   func waitAgain(_ below: [ConflictRecord], within limit: HeldLimit) throws {
     guard let device = below.first?.device else { return }

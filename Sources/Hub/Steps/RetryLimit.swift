@@ -1,20 +1,19 @@
-/// A limit on the attempts to merge waiting steps or changes. The cost then grows with their number, and not by its
-/// square.
+/// A limit on the attempts to merge waiting steps or changes. It keeps the cost proportional to their number.
 ///
-/// `WaitingOrder` nearly always finds an order in which one round is enough. But it does not know the values of an
-/// index over an expression, and it believes the old values that a device sends. So each round may free a single step.
-/// Without a limit each step would then be tried as often as there are steps.
+/// With the order of `WaitingOrder`, one round is nearly always enough. There are exceptions: `WaitingOrder` does not
+/// know the values of an index over an expression, and a device may send wrong old values. In the worst case each round
+/// frees a single step. Without a limit, the cost would then grow with the square of the number of steps.
 struct RetryLimit {
-  /// In a small merge each step may be tried for each other step: this is enough for 140 steps.
+  /// Enough attempts for 140 steps, even if each round frees a single step.
   private static let leastAttempts = 10_000
   private static let usualRounds = 8
 
-  /// The number of attempts that remain. The last round may exceed it.
+  /// The number of attempts that remain. The last round may use more attempts.
   private var left: Int
 
   init(steps: Int) { left = max(Self.leastAttempts, Self.usualRounds * steps) }
 
-  /// Whether each of these steps may be tried once more. If so, counts the attempts.
+  /// Whether each of the steps may be tried once more. If so, this method counts the attempts.
   mutating func allowsRound(over steps: Int) -> Bool {
     if left <= 0 { return false }
     left -= steps

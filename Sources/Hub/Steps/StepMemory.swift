@@ -1,19 +1,19 @@
 import SatchelValues
 import SatchelWorkspace
 
-/// Limits the memory of the changes of one bundle that must stay in memory, because they wait for other changes or
-/// because all new rows must be known first.
+/// Limits the memory for changes of one bundle that must stay in memory. They wait for other changes, or the hub must
+/// know all new rows first.
 ///
-/// All other changes are merged as they are read. But a device may let each of its changes wait, and fill them with
-/// bytes that compress to very little.
+/// All other changes are merged as they are read. The limit protects the hub from a device that lets all changes wait,
+/// with large values that compress well.
 struct StepMemory {
-  /// The approximate memory of a step besides its values, in bytes.
+  /// The approximate memory of a step without its values, in bytes.
   private static let ofEachStep = 128
   static let usual = 1 << 30
 
   /// The limit, in bytes.
   let most: Int
-  /// The bytes that were added since the present changes were counted last.
+  /// The bytes of the steps that were added since the last call of `present`.
   private var uncounted = 0
 
   init(most: Int) { self.most = most }
@@ -21,9 +21,9 @@ struct StepMemory {
   /// The approximate memory of a step, in bytes.
   static func bytes(of step: Step) -> Int { step.byteCount + ofEachStep }
 
-  /// Adds a step. Throws a `Refusal` if the steps need too much memory.
-  /// - Parameter present: the bytes of all steps that are in memory now. It takes time, so it is called only after
-  ///   many new bytes.
+  /// Adds a step. Throws a `Refusal` if the steps in memory exceed the limit.
+  /// - Parameter present: returns the bytes of all steps in memory. This takes time, so `add` calls it only after many
+  ///   new bytes.
   mutating func add(_ step: Step, present: () -> Int) throws {
     uncounted += Self.bytes(of: step)
     if uncounted <= most / 16 { return }

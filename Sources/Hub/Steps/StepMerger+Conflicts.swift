@@ -4,10 +4,10 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// Conflicts about changes that are not accepted as the device sent them.
+/// Conflicts about changes that the hub does not accept as the device sent them.
 extension StepMerger {
-  /// Keeps a change of a row that the user may neither see nor change. If the device had the row, the conflict is as if
-  /// the row had been deleted.
+  /// Keeps a change of a row that the user may neither see nor change. If the device had the row, the device receives
+  /// the same conflict as for a deleted row.
   func noteHidden(_ step: Step, met hub: Row?, in place: Int) throws -> Obstacle? {
     if case .insert = step.change, try !held.contains(step.key, in: place) {
       return try forbid(step, met: hub, in: place, Self.mayNotChange)
@@ -15,18 +15,19 @@ extension StepMerger {
     // Nothing about the row is revealed, not even the order of the stamps.
     let state = store.tables[place].rules.conflict.stateOfUncompared
     var told: Int64?
-    // Outside units, a delete of a row that was already deleted here is no conflict, so this conflict is not reported.
-    // In a unit, both cases are the same conflict. So the device cannot distinguish them.
+    // Outside units, a repeated delete is no conflict. So the device does not receive this conflict, which would show
+    // that the row exists. In a unit, a hidden row and a deleted row give the same conflict, so the device may receive
+    // it.
     if case .delete = step.change, !isInUnit { told = ConflictTable.neverTold }
     try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, told: told)
     return nil
   }
 
-  /// Keeps a change after which a row refers to a parent that its user may not see. Returns false, with no effect, if
-  /// there is no such reference.
+  /// Keeps a change if its row would refer to a parent that the user may not see. Returns false, with no effect, if the
+  /// row refers to no such parent.
   ///
-  /// The device receives the same conflict as if the parent were deleted. At the hub, the kind of the conflict shows
-  /// whether the user had the parent when the device made the change.
+  /// The device receives the same conflict as for a deleted parent. At the hub, the kind of the conflict shows whether
+  /// the device had the parent when it made the change.
   func noteHiddenParent(_ step: Step, of row: Row?, met hub: Row?, in place: Int) throws -> Bool {
     guard let row, let parent = try scope.hiddenParent(of: row, from: hub, in: place) else { return false }
     let kind: ConflictKind = try held.contains(parent.key, in: parent.place) ? .revoked : .forbidden
@@ -53,7 +54,7 @@ extension StepMerger {
       note: "A copy of the device has delivered an unknown part of this.")
   }
 
-  /// Says why the user may not make a row as it is.
+  /// Returns, as a text, why the user may not make this row.
   func words(forbidding row: Row?, in place: Int) throws -> String {
     guard let row, try scope.hidesOrphan(row, in: place) else {
       return Self.mayNotMake
@@ -72,7 +73,7 @@ extension StepMerger {
     return disagreement.state
   }
 
-  /// Returns the disagreement for a remaining obstacle, and the row that the change met.
+  /// Returns the disagreement for a remaining obstacle, and the hub's row that prevents the change.
   func disagreement(
     about obstacle: Obstacle, _ pending: Pending, in place: Int
   ) throws -> (Disagreement, met: Row?) {
@@ -81,7 +82,7 @@ extension StepMerger {
     let state: ConflictState
     switch obstacle.kind {
     case _ where obstacle.isHeld: state = .held
-    // If a parent would be deleted, or would get another key, a person decides about its children.
+    // Rows at the hub refer to a row that this change would delete or rename. So a person decides.
     case .foreignKey: state = .open
     default: state = try stateOfKeptOut(step, by: met, in: place)
     }
@@ -90,7 +91,7 @@ extension StepMerger {
   }
 
   /// Records a conflict about a step.
-  /// - Parameter told: `ConflictTable.neverTold` if the conflict is not sent to the device.
+  /// - Parameter told: `ConflictTable.neverTold` if the device must not receive the conflict.
   func note(
     _ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil, told: Int64? = nil,
     hidden: HiddenPart? = nil
@@ -104,15 +105,15 @@ extension StepMerger {
     try keep(record, of: step, told: told, hidden: hidden)
     if disagreement.isWonByDevice { return }
     progress.refused += 1
-    // If a change was not accepted exactly as sent, the device must receive the row. If a device deleted a hidden row,
-    // it does not have that row. Then it receives the row only if its user can see it at that time.
+    // The device must receive the hub's row, because the hub did not accept the change as sent. A device that deleted a
+    // hidden row does not have the row. It receives the row only if its user may see the row again.
     try store.owe(step.key, in: place, to: device.id, told == nil ? .always : .ifVisible)
   }
 
   func record(
     of disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String?
   ) -> ConflictRecord {
-    // The id is made from the stamp that the device sent, so that both sides make the same id.
+    // The id is computed from the stamp that the device sent, so the device and the hub compute the same id.
     var record = ConflictRecord(
       disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key,
       in: store.rows[place].schema,
@@ -121,8 +122,8 @@ extension StepMerger {
     return record
   }
 
-  /// Puts a record into the table of conflicts. In a unit, only the record that represents the unit counts as a new
-  /// conflict.
+  /// Puts a record into the conflict table. A unit counts as one new conflict, so only the record that represents the
+  /// unit is counted.
   func keep(_ record: ConflictRecord, of step: Step, told: Int64? = nil, hidden: HiddenPart) throws {
     var record = record
     if record.unit == nil, try !mayWait(ConflictSize(record), as: record.state) { record.state = .open }
@@ -154,8 +155,8 @@ extension StepMerger {
     }
   }
 
-  /// Whether more conflicts of this state may be kept. A device's waiting changes are limited, because each import
-  /// tries all of them. Beyond the limit a person decides, so that no change is lost.
+  /// Whether more conflicts of this state may be kept. The number of a device's waiting changes is limited, because
+  /// each import tries all of them. Beyond the limit, a change becomes an open conflict, so it is not lost.
   func mayWait(_ more: ConflictSize, as state: ConflictState) throws -> Bool {
     guard state == .held else { return true }
     let known = try progress.waiting ?? ConflictTable.heldSize(of: device.id, in: store.database)
@@ -168,9 +169,9 @@ extension StepMerger {
     return try scope.maySee(store.rows[place].schema.key(of: met), in: place) ? .nothing : .row
   }
 
-  /// Corrects a conflict that the device also found when it imported from the hub. If the device decided otherwise, the
-  /// hub's outcome counts.
-  /// - Returns: whether the conflict was another one.
+  /// Corrects a conflict that the device also found, in an import from the hub. If the device's result was different,
+  /// the hub's result counts.
+  /// - Returns: whether the record was changed.
   private func correct(_ known: ConflictRecord, by record: ConflictRecord, hidden: HiddenPart) throws -> Bool {
     if known.state == .resolved { return false }
     if known.kind == record.kind, known.state == record.state, known.winners == record.winners,

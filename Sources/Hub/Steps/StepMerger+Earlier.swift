@@ -5,11 +5,11 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The results of earlier exports that a device did not know when it made a bundle.
+/// The results of a device's earlier exports that the device did not know when it made this bundle.
 struct UnknownResults {
   /// The oldest generation whose results the device does not know.
   let first: Generation
-  /// Changes whose conflicts the device reports in this bundle. The device knows the results of these changes.
+  /// The changes whose conflicts the device reports in this bundle. The device itself knows these results.
   var reported: Set<ReportedChange> = []
 
   struct ReportedChange: Hashable {
@@ -23,14 +23,13 @@ struct UnknownResults {
   func contains(_ record: ConflictRecord) -> Bool { !reported.contains(.init(record)) }
 }
 
-/// Changes of a row that the device made on its own earlier change, before it knew that the hub had not taken that
-/// change.
+/// Changes that a device made on its own earlier change, before it knew that the hub had not taken the earlier change.
 ///
-/// One export would have carried both changes as one. So a unit is not taken after a unit that was not taken. If rows
-/// are merged whole, the later change is merged together with the earlier changes of the row.
+/// The result must be the same as if one export had both changes. So a unit is not taken after a unit of the same row
+/// that was not taken. In tables that merge whole rows, the later change is merged together with the earlier changes of
+/// the row.
 extension StepMerger {
-  /// Returns the earlier changes of the row that the hub did not take, if the device did not know that. nil if there is
-  /// no such change.
+  /// Returns the earlier changes of the row that the hub did not take, if the device did not know that. Otherwise nil.
   func notTaken(before pending: Pending, in place: Int) throws -> EarlierConflicts.OfRow? {
     let step = pending.step
     guard let unknown, !pending.decided, device.refusal == nil, unknown.first < step.generation else { return nil }
@@ -42,8 +41,8 @@ extension StepMerger {
 
   // MARK: units
 
-  /// Keeps a change as a conflict if its device made it on a change of a unit that was not taken. Returns false, with
-  /// no effect, if there is no such unit.
+  /// Keeps a change as a conflict if it follows a change of a unit that the hub did not take. Returns false, with no
+  /// effect, if there is no such unit.
   func noteAfterUnit(_ pending: Pending, met hub: Row?, in place: Int) throws -> Bool {
     guard let earlier = try notTaken(before: pending, in: place), let last = earlier.lastOfUnit else { return false }
     let (step, state) = (pending.step, earlier.areUnitsSettled ? ConflictState.settled : .open)
@@ -56,8 +55,8 @@ extension StepMerger {
 
   // MARK: whole rows
 
-  /// Returns a change together with the earlier changes of the row that were not taken, if rows are merged whole.
-  /// Otherwise returns the change as it is.
+  /// In tables that merge whole rows: returns a change together with the row's earlier changes that were not taken. For
+  /// other tables, returns the change itself.
   func whole(_ pending: Pending, in place: Int) throws -> Pending {
     guard store.rows[place].rules.grain == .row, pending.earlier.isEmpty,
       case .update(let changes) = pending.step.change
@@ -71,8 +70,9 @@ extension StepMerger {
     return whole
   }
 
-  /// Keeps a change as a conflict if a person decided that an earlier change, which it contains, is not taken. Returns
-  /// false, with no effect, if there is no such decision, or if the hub's row has all values of the change.
+  /// Keeps a change as a conflict if it contains an earlier change, and a person decided for the hub's row against that
+  /// change. Returns false, with no effect, if there is no such decision. Returns false also if the hub's row already
+  /// has all values of the change.
   func noteAfterDecision(_ pending: Pending, met hub: Row?, in place: Int) throws -> Bool {
     guard pending.followsDecision, case .update(let all) = pending.step.change else { return false }
     let changes = all.filter { $0.value != hub?[$0.column] }
@@ -85,8 +85,8 @@ extension StepMerger {
     return true
   }
 
-  /// Closes the open conflicts of earlier changes that a merged change contains. Waiting changes are closed when they
-  /// are tried again.
+  /// Closes the open conflicts of the earlier changes that a merged change contains. Held changes are closed later,
+  /// when the hub tries them again.
   func settleEarlier(_ pending: Pending, in place: Int) throws {
     if pending.earlier.isEmpty { return }
     for record in pending.earlier where record.state == .open { try settle(record) }
@@ -95,7 +95,7 @@ extension StepMerger {
 }
 
 extension Step {
-  /// The same step with another change.
+  /// Returns the step with another change.
   fileprivate func with(_ change: Change) -> Step {
     Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change, unit: unit)
   }

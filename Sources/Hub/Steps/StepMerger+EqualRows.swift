@@ -3,10 +3,10 @@ import SatchelMerge
 import SatchelRows
 import SatchelValues
 
-/// Rows that several devices bring, and that are equal: from a lost hub, or by chance.
+/// Equal rows that several devices bring: rows from a lost hub, or rows that are equal by chance.
 extension StepMerger {
-  /// Returns the state from which the device changed a row. If the device brought the row too, and nothing disagreed,
-  /// it has seen what others had written until then, although its emission is older.
+  /// Returns the state from which the device changed a row. If the device brought an equal row itself, it had seen the
+  /// writes of others up to then, although its emission is older.
   func base(of past: RowNumbers.Entry?, in place: Int) throws -> ChangeBase {
     guard let since = base.knownCursor, let past, let newest = past.cursor, newest > since,
       let equal = try store.equalCursor(ofRow: past.number, in: place, on: device.id), equal > since
@@ -14,8 +14,8 @@ extension StepMerger {
     return base.moved(to: equal)
   }
 
-  /// The cursor up to which a device has seen the writes of others in a row, because it brought the row too and nothing
-  /// disagreed. nil if nothing is logged of the hub's row. Called after the row was merged.
+  /// Returns the cursor up to which a device has seen the writes of others in a row. The device has seen them because
+  /// it brought an equal row. nil if the log has no entry of the row. The caller has merged the row before.
   func equalCursor(
     _ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int
   ) throws -> Cursor? {
@@ -23,16 +23,16 @@ extension StepMerger {
     return try formerVersion(step, onto: hub, with: past, in: place) ?? store.past(of: step.key, in: place)?.cursor
   }
 
-  /// The most changes of a row that are taken back.
+  /// The greatest number of a row's log entries that `formerVersion` takes back.
   private static let mostTakenBack = 16
 
-  /// Returns the last cursor at which the hub's row was equal to a row from before its device joined this hub. nil if
-  /// it never was, if it still is, or if the device may have known the hub's row.
+  /// Returns the last cursor at which the hub's row was equal to a row that the device had before it joined this hub.
+  /// nil if the rows never were equal, if they still are, or if the device may have known the hub's row.
   ///
-  /// Whoever changed or deleted the row since had the same values. So nothing disagrees, and the hub's row stays. If
-  /// the device had delivered first, the result would be the same.
+  /// Everyone who changed or deleted the hub's row after that cursor had seen the same values. So there is no
+  /// disagreement, and the hub's row stays. If the device had delivered first, the result would be the same.
   ///
-  /// In tables with counters, equal values of two devices may be two counts. So the result is nil there.
+  /// In tables with counters the result is nil, because two equal values may be two counts.
   func formerVersion(
     _ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int
   ) throws -> Cursor? {
@@ -52,7 +52,7 @@ extension StepMerger {
     return isNew ? equal : nil
   }
 
-  /// The row as it was before an update or a delete of it; nil if the log does not show it.
+  /// Returns the row as it was before an update or a delete. nil if the log does not show the row.
   private func former(_ version: Row?, before entry: LogEntry, in schema: TableSchema) throws -> Row? {
     guard var former = version else {
       guard entry.operation == .delete, let was = entry.was else { return nil }

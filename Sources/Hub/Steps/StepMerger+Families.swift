@@ -4,8 +4,8 @@ import SatchelValues
 
 /// Families of deletes: a row, and the rows that ON DELETE CASCADE deleted with it on the device.
 ///
-/// A family is deleted as a whole or stays as a whole. An export contains the children first. So the merger sets each
-/// delete aside until it knows all deletes of the generation.
+/// The hub deletes a family as a whole or keeps all of its rows. In an export, the children come first. So the merger
+/// sets deletes aside until it knows all deletes of the generation.
 extension StepMerger {
   /// Sets a delete aside until the other deletes of its family are known.
   func setAside(_ pending: Pending, of row: RowReference) {
@@ -14,11 +14,12 @@ extension StepMerger {
     deletes.append(row)
   }
 
-  /// Merges the deletes that were set aside, since all deletes of their families are known. Deletes that cannot be
+  /// Merges the deletes that were set aside, after all deletes of their families are known. Deletes that cannot be
   /// merged yet wait.
   ///
-  /// Only families with a new delete are tried, and only the last few waiting rows are compared with the new deletes.
-  /// Otherwise a bundle in which deletes and other steps alternate would try all waiting deletes again and again.
+  /// This method tries only families with a new delete, and compares new deletes only with the last few waiting rows.
+  /// Otherwise a bundle that alternates deletes and other steps would make the hub try all waiting deletes again and
+  /// again.
   func takeFamilies() throws {
     let new = Set(deletes)
     let most = deletes.count + Self.mostEarlier
@@ -28,17 +29,17 @@ extension StepMerger {
     }
     deletes = []
     try takeAll(families(among: rows).filter { $0.rows.contains(where: new.contains) })
-    // The deletes that were set aside are the last rows, so the rows before them are not examined.
+    // Only the last `most` rows can have changed, so the rows before them are not examined.
     let left = order.suffix(most).filter { waiting[$0] != nil }
     order.removeLast(min(most, order.count))
     order += left
   }
 
-  /// The number of earlier waiting rows that are compared with new deletes. Deletes of one family come one after
-  /// another, except for deletes of unrelated tables between them.
+  /// The number of earlier waiting rows that are compared with new deletes. Deletes of one family follow one another
+  /// closely. Only deletes of other tables may be between them.
   private static let mostEarlier = 32
 
-  /// Tries the families of all waiting deletes. Returns the families of several rows that cannot be merged yet.
+  /// Tries the families of all waiting deletes. Returns the families of more than one row that cannot be merged yet.
   func takeAllFamilies() throws -> [StepGroup] {
     deletes = []
     let left = try takeAll(families(among: (order + collected.rows).filter { isDelete($0) }))
@@ -46,8 +47,8 @@ extension StepMerger {
     return left
   }
 
-  /// Merges families. A family with a step of a unit is merged later, with the unit.
-  /// - Returns: the families of several rows that cannot be merged yet. Their deletes wait.
+  /// Merges families. A family with a step of a unit is merged later, together with the unit.
+  /// - Returns: the families of more than one row that cannot be merged yet. Their deletes wait.
   @discardableResult
   private func takeAll(_ families: [StepGroup]) throws -> [StepGroup] {
     var left: [StepGroup] = []
@@ -61,8 +62,8 @@ extension StepMerger {
     return left
   }
 
-  /// Whether the first waiting step of a row is a delete that may belong to a family. A delete in a waiting unit does
-  /// not count.
+  /// Whether the first waiting step of a row is a delete that may belong to a family. Deletes in waiting units do not
+  /// count.
   private func isDelete(_ row: RowReference) -> Bool {
     guard familyTables.contains(row.place), let first = waiting[row]?.first, case .delete = first.step.change else {
       return false
@@ -70,21 +71,21 @@ extension StepMerger {
     return !grouped.contains(first.number)
   }
 
-  /// Gives the children of a family back to the device, so that their parents stay too. Each parent's delete becomes a
+  /// Keeps the children of a family at the hub, so that their parents stay too. Each parent's delete becomes a
   /// conflict. If the user may not see the first row, the deletes of hidden rows become one conflict. If the hub gave a
-  /// child another parent, its delete is decided by itself.
+  /// child another parent, the child's delete is decided alone.
   ///
-  /// Rows without a remaining step stay in `order`. The caller removes them, once for all families.
+  /// Rows without a remaining step stay in `order`. The caller removes them once for all families.
   func refuse(_ family: StepGroup) throws {
     let members = try members(of: family)
     try setAsideHidden(members)
     var staying: [Name: Int] = [:]
     for row in members.children where waiting[row] != nil {
       let isHidden = members.hidden.contains(row)
-      // Without a first row no other conflict would keep the delete.
+      // Without a first row at the hub, there is no other conflict that keeps this delete.
       if isHidden, members.heads.isEmpty { continue }
       dropFirst(of: row)
-      // The note is sent to the device, so it counts no hidden row.
+      // The device receives the note. So the note must not count hidden rows.
       if !isHidden { staying[store.tables[row.place].name, default: 0] += 1 }
       try store.owe(row.key, in: row.place, to: device.id, isHidden ? .ifVisible : .always)
     }
@@ -95,11 +96,11 @@ extension StepMerger {
     }
   }
 
-  /// The rows of a family that are at the hub.
+  /// The rows of a family that exist at the hub.
   struct FamilyMembers {
-    /// The rows that no other row of the family holds.
+    /// The rows that are no child of another row in the family.
     var heads: [RowReference] = []
-    /// The rows that a row of the family still holds at the hub.
+    /// The rows whose parent at the hub is still a row of the family.
     var children: [RowReference] = []
     /// The heads and children that the user may not see.
     var hidden: Set<RowReference> = []
@@ -126,7 +127,7 @@ extension StepMerger {
     counts.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
   }
 
-  /// Returns the note of a conflict, with the rows that stay because the delete is refused.
+  /// Adds to the note of a refused delete which rows stay with the row.
   func noteWithFamily(_ note: String?, _ step: Step, in place: Int) -> String? {
     guard case .delete = step.change, let words = stayingWith[RowReference(place: place, key: step.key)] else {
       return note
@@ -136,7 +137,7 @@ extension StepMerger {
 
   // MARK: the members of families
 
-  /// The values by which a child's delete and its parent's delete belong together.
+  /// The link between a child's delete and its parent's delete. Both deletes have an equal bond.
   private struct Bond: Hashable {
     let key: ForeignKey
     let child: Int
@@ -186,8 +187,8 @@ extension StepMerger {
     }
   }
 
-  /// Returns the bonds by which a row holds its children. If the hub only marks a parent as deleted, the parent has no
-  /// bonds: each child is decided by itself.
+  /// Returns the bonds between a parent and its children. If the hub only marks deleted rows in the parent's table,
+  /// there are no bonds: each child is decided alone.
   private func bonds(ofParent row: RowReference) -> [Bond] {
     guard let (was, generation) = deleted(row) else { return [] }
     if case .soft = store.tables[row.place].rules.delete { return [] }
@@ -206,7 +207,7 @@ extension StepMerger {
     zip(knownComparisons(along: key), values).map { $0.folded($1) }
   }
 
-  /// Returns how SQLite compares the columns to which a reference leads. The database is asked once.
+  /// Returns how SQLite compares the columns to which a reference leads. The result is kept for later calls.
   func knownComparisons(along key: ForeignKey) -> [Comparison] {
     if let known = comparisons[key] { return known }
     let found = store.database.comparisons(ofParentIn: key)
@@ -216,7 +217,7 @@ extension StepMerger {
 }
 
 extension HubStore {
-  /// The indices of the tables that refer to another table with ON DELETE CASCADE, and of the parent tables.
+  /// The tables that take part in ON DELETE CASCADE, as child or as parent.
   var tablesOfFamilies: Set<Int> {
     var places: Set<Int> = []
     for (child, table) in tables.enumerated() {

@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// Steps that are accepted together or not at all: the deletes of a family, or the steps of a unit.
+/// Steps that the hub accepts together or not at all: the deletes of a family, or the steps of a unit.
 struct StepGroup {
   struct Item {
     let row: StepMerger.RowReference
@@ -9,7 +9,7 @@ struct StepGroup {
 
   /// The items in the order in which they came.
   let items: [Item]
-  /// The rows whose delete followed from the delete of another row.
+  /// The rows whose delete followed from the delete of a parent.
   let children: Set<StepMerger.RowReference>
   let isUnit: Bool
 
@@ -19,23 +19,24 @@ struct StepGroup {
 extension StepMerger {
   struct NotWhole: Error {}
 
-  /// The result for a group if one of its steps is not accepted as sent.
+  /// The treatment of a group if the hub does not accept one of its steps as sent.
   private enum Refusal {
-    /// The step is kept as a conflict. The group has no other step.
+    /// The only step of the group becomes a conflict.
     case alone
     /// No step of the group is accepted.
     case whole
-    /// No step of the group is accepted. But before that, another row gives way if the policy allows it.
+    /// No step of the group is accepted. But first, another row with the same natural key gives way, if the policy
+    /// allows that.
     case wholeAtLast
   }
 
-  /// Merges all steps of a group. Returns false, with no effect, if any step cannot be merged.
+  /// Merges all steps of a group. If one of them cannot be merged, this method has no effect and returns false.
   func take(_ group: StepGroup) throws -> Bool {
     try take(group, group.items.count == 1 ? .alone : .whole)
   }
 
-  /// Merges all steps of a group as `take` does, but as the last attempt. Another row may give way, and rows may trade
-  /// UNIQUE values.
+  /// Makes the last attempt to merge all steps of a group. Unlike in `take`, another row may give way, and rows may
+  /// trade UNIQUE values.
   func takeAtLast(_ group: StepGroup) throws -> Bool {
     if try take(group, .wholeAtLast) { return true }
     // The rows of one unit may trade UNIQUE values.
@@ -60,8 +61,8 @@ extension StepMerger {
     return true
   }
 
-  /// Runs `body`, which merges steps. If `body` throws `NotWhole`, all of its effects are undone, and this method
-  /// returns false.
+  /// Runs `body`, which merges steps. If `body` throws `NotWhole`, this method undoes all effects of `body` and returns
+  /// false.
   func takeWhole(_ body: () throws -> Void) throws -> Bool {
     let (before, cursor) = (progress, try store.cursor())
     let (lostBefore, lateBefore) = (lost.count, maybeLate.count)
@@ -81,7 +82,7 @@ extension StepMerger {
     }
   }
 
-  /// Whether no other step of the same rows waits before the group's own steps.
+  /// Whether the group's steps are the first waiting steps of their rows.
   func isReady(_ group: StepGroup) -> Bool {
     var places: [RowReference: Int] = [:]
     for item in group.items {
@@ -94,7 +95,8 @@ extension StepMerger {
     return true
   }
 
-  /// Tries the steps until all are merged or no further attempt helps. Returns whether all steps were merged.
+  /// Tries the steps of a group, and repeats while more steps are merged, up to a limit. Returns whether all steps were
+  /// merged.
   private func attemptAll(_ group: StepGroup, _ refusal: Refusal) throws -> Bool {
     var left = try inOrder(group.items)
     if group.isUnit { presentUnit = group }
@@ -115,12 +117,12 @@ extension StepMerger {
     return true
   }
 
-  /// Tries each step once. Returns the steps that were not merged.
+  /// Tries the first step of each row. Returns the steps that were not merged.
   /// - Parameter body: returns whether the step was merged.
   func tryEach(
     _ items: [StepGroup.Item], _ body: (StepGroup.Item) throws -> Bool
   ) throws -> [StepGroup.Item] {
-    // A row may have several steps. They are merged in their order.
+    // If a row has several steps, they are merged in their order.
     let firsts = Dictionary(items.map { ($0.row, $0.pending.number) }, uniquingKeysWith: min)
     return try items.filter { item in
       try firsts[item.row] != item.pending.number || !body(item)

@@ -4,30 +4,31 @@ import SatchelValues
 
 /// Deletes of several rows that have left the user's sight, and that belong together.
 ///
-/// They are one conflict, which is kept like a unit: a person decides all of these deletes together. The conflict is
-/// not reported to the device, because the delete of a deleted row is no conflict.
+/// These deletes become one conflict, like a unit, so that a person decides all of them together. The device does not
+/// receive this conflict, because the delete of an already deleted row gives no conflict either.
 extension StepMerger {
-  /// Makes one conflict of the deletes of a family's hidden rows, if its first row is hidden. `LateWork` accepts all of
-  /// them or none.
+  /// Makes one conflict of the deletes of a family's hidden rows, if the family's first row is hidden. `LateWork` then
+  /// accepts all of them or none.
   func setAsideHidden(_ members: FamilyMembers) throws {
     guard let first = members.heads.first(where: members.hidden.contains) else { return }
     let rows = [first] + (members.heads + members.children).filter { $0 != first && members.hidden.contains($0) }
-    // A single delete is an ordinary conflict.
+    // A single delete becomes an ordinary conflict elsewhere.
     if rows.count == 1 { return }
     try keepTogether(rows)
   }
 
-  /// Merges a unit that only deletes rows which the hub does not have, which another writer marked as deleted, or which
-  /// the user may not see. Returns false, with no effect, if the unit has any other step.
+  /// Merges a unit that only deletes rows without an effect at the hub. These are rows that the hub does not have, that
+  /// another writer marked as deleted, or that the user may not see. If the unit has any other step, this method has no
+  /// effect and returns false.
   ///
-  /// Such a unit cannot be half taken: no row changes. So the deletes of deleted rows are no conflict, as outside
-  /// units. The deletes of hidden rows are one conflict at the hub.
+  /// No row changes, so the unit cannot be half taken. As outside units, deletes of deleted rows are no conflict. The
+  /// deletes of hidden rows become one conflict at the hub.
   func takeAbsent(_ unit: StepGroup) throws -> Bool {
     guard unit.isUnit, unit.items.count > 1 else { return false }
     var (gone, hidden): ([StepGroup.Item], [StepGroup.Item]) = ([], [])
     for item in unit.items {
       let (row, isDelete) = (item.row, item.pending.step.change.isDelete)
-      // An update may be a mark.
+      // An update may mark a row as deleted.
       guard isDelete || store.rows[row.place].rules.deleted != nil, !item.pending.isUnclear,
         try !isHeld(row.key, in: row.place)
       else { return false }
@@ -41,7 +42,7 @@ extension StepMerger {
       if found == nil { gone.append(item) } else { hidden.append(item) }
     }
     if hidden.count > 1 {
-      // The tables are in the order in which parents come before their children.
+      // The order of the tables has parents before their children.
       try keepTogether(hidden.sorted { $0.row.place < $1.row.place }.map(\.row))
     } else {
       gone += hidden
@@ -52,7 +53,7 @@ extension StepMerger {
   }
 
   /// Makes one conflict of the deletes of hidden rows.
-  /// - Parameter rows: the row that represents the others comes first.
+  /// - Parameter rows: the rows. The first row represents the conflict.
   private func keepTogether(_ rows: [RowReference]) throws {
     let state = ConflictState.ofUnit(rows.map { store.tables[$0.place].rules.conflict.stateOfUncompared })
     var counts: [Name: Int] = [:]

@@ -3,12 +3,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Changes of a new row that is kept out because another row has the same natural key.
+/// Later changes of a new row that the hub does not accept, because another row has the same natural key. Such a row is
+/// kept out.
 ///
 /// The device may still have the new row in its table, and its user may change or delete the row there.
 extension StepMerger {
-  /// Returns the conflict record of the row's insert. nil if the row is not kept out, or if the step inserts the row
-  /// again.
+  /// Returns the conflict record of a row that is kept out. nil if the row is not kept out, or if the step inserts the
+  /// row again.
   func keptInsert(before step: Step, in place: Int) throws -> ConflictRecord? {
     if case .insert = step.change { return nil }
     let keepsInserts = try self.keepsInserts ?? ConflictTable.keepsInserts(of: device.id, in: store.database)
@@ -16,12 +17,12 @@ extension StepMerger {
     if !keepsInserts { return nil }
     let first = try ConflictTable.openUniqueInsert(
       step.key, of: store.tables[place].name, device: device.id, in: store.database)
-    // A conflict that the device only reported lets no row in.
+    // A reported conflict that the hub has not found itself does not count.
     return try first.flatMap { try store.isReport($0.id) ? nil : $0 }
   }
 
-  /// Merges a change of a row that is kept out. A delete ends the conflict. An update lets the row in if the row now
-  /// fits. Any other update waits behind the insert.
+  /// Merges a later change of a row that is kept out. A delete ends the conflict. An update inserts the row if the row
+  /// now fits. Any other update waits for the row.
   func follow(_ step: Step, _ first: ConflictRecord, in place: Int) throws -> Obstacle? {
     let reference = RowReference(place: place, key: step.key)
     switch step.change {
@@ -42,22 +43,22 @@ extension StepMerger {
       row.write(changes)
       if try !letIn(row, by: step, in: place) { return Self.itself }
       for record in try [first] + behind(first) { try settle(record) }
-      // The device must learn that the row is now a row of the hub.
+      // The device must receive the row, so that it knows that the hub accepted the row.
       try store.owe(step.key, in: place, to: device.id)
     }
     keptRows[reference] = nil
     return nil
   }
 
-  /// Ends the conflicts of new rows that refer to a deleted row which was kept out. The caller calls this after the
-  /// other steps: the device may have moved such a row to another parent.
+  /// Ends the conflicts of new rows that refer to a kept-out row which the device deleted. The caller merges the other
+  /// steps first, because the device may have given such a new row another parent.
   func endBelowDeleted() throws {
     let gone = try deletedKeptRows.filter { try isGone($0) }
     for record in try gone.waitingBelow(store.tables, in: store.database) { try withdraw(record) }
     deletedKeptRows = []
   }
 
-  /// Whether the device deleted a new row that was kept out, and did not insert it again.
+  /// Whether the device deleted a kept-out row, and did not insert it again.
   private func isGone(_ first: ConflictRecord) throws -> Bool {
     guard let place = store.place(of: first.table),
       try ConflictTable.conflict(first.id, in: store.database)?.record.state == .resolved,
@@ -70,7 +71,7 @@ extension StepMerger {
     return unique == nil && waiting == nil
   }
 
-  /// Whether the bundle also deletes the new row of a conflict. That delete waits for the row.
+  /// Whether the bundle also deletes the new row of a conflict. That delete still waits.
   private func isDeleted(_ record: ConflictRecord) -> Bool {
     guard let place = store.place(of: record.table) else { return false }
     return waiting[RowReference(place: place, key: record.key)]?.contains { pending in
@@ -78,14 +79,14 @@ extension StepMerger {
     } ?? false
   }
 
-  /// Returns the changes of a new row that wait behind its insert.
+  /// Returns the later changes of a new row that wait for the row.
   private func behind(_ first: ConflictRecord) throws -> [ConflictRecord] {
     try ConflictTable.held(first.key, of: first.table, device: device.id, in: store.database)
       .filter { $0.id != first.id }
   }
 
-  /// Returns a row that is kept out, with the values that its device wrote before this step. nil if an earlier change
-  /// is not an update.
+  /// Returns a kept-out row with the values that its device wrote before this step. nil if an earlier change is not an
+  /// update.
   private func keptRow(_ first: ConflictRecord, in place: Int) throws -> Row? {
     let schema = store.tables[place].schema
     let whole = try first.followed(by: behind(first), in: schema)
@@ -93,7 +94,7 @@ extension StepMerger {
     return row
   }
 
-  /// Inserts a row that was kept out. Returns false, with no effect, if the row still cannot exist.
+  /// Inserts a row that was kept out. If the row still cannot be inserted, this method has no effect and returns false.
   private func letIn(_ row: Row, by step: Step, in place: Int) throws -> Bool {
     if try device.refusal != nil || isKeyTooHigh(step.key, in: place) { return false }
     if try obstacle(to: row, from: nil, in: place) != nil { return false }
@@ -104,7 +105,7 @@ extension StepMerger {
     return true
   }
 
-  /// Ends the conflict of a new row, with the changes that wait behind its insert.
+  /// Ends the conflict of a new row, and the conflicts of its later changes.
   private func withdraw(_ first: ConflictRecord) throws {
     for record in try [first] + behind(first) {
       _ = try ConflictTable.resolve(
@@ -115,7 +116,7 @@ extension StepMerger {
     if let place = store.place(of: first.table) { try store.owe(first.key, in: place, to: device.id) }
   }
 
-  /// Closes the conflict of a change that is taken with a later change of its row.
+  /// Closes the conflict of a change, because the hub took a later change of the row that contains it.
   func settle(_ record: ConflictRecord) throws {
     var settled = record
     (settled.state, settled.rowWinner) = (.settled, .device)

@@ -5,23 +5,23 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Two rows that cannot both exist, because they have the same natural key.
+/// Two rows of which only one can exist, because they have the same natural key.
 extension StepMerger {
-  /// Returns the row that prevents a change. nil if no row or several rows prevent the change.
+  /// Returns the row that prevents a change. nil if no row or more than one row prevents it.
   func rival(of pending: Pending, in place: Int) throws -> Row? {
     let rivals = try rivals(of: pending, in: place)
     return rivals.count == 1 ? try store.rows[place].row(rivals[0]) : nil
   }
 
-  /// Returns the row of an update that several visible rows prevent, as it is at the hub. A conflict cannot show all of
-  /// those rows, so it shows this row. nil for any other change.
+  /// Returns the hub's row of an update that several visible rows prevent. A conflict cannot show all of those rows, so
+  /// it shows this row. nil for other changes.
   func rowKeptBySeveral(_ pending: Pending, in place: Int) throws -> Row? {
     guard case .update = pending.step.change else { return nil }
     let seen = try rivals(of: pending, in: place).filter { try scope.maySee($0, in: place) }
     return seen.count > 1 ? try store.rows[place].row(pending.step.key) : nil
   }
 
-  /// The keys of the rows that prevent a change.
+  /// Returns the keys of the rows that prevent a change.
   private func rivals(of pending: Pending, in place: Int) throws -> [RowKey] {
     let rows = store.rows[place]
     let hub = try rows.row(pending.step.key)
@@ -30,17 +30,17 @@ extension StepMerger {
     return try rows.rivals(of: row, in: store.database)
   }
 
-  /// Returns the winner by the table's policy, if only one of two rows can exist.
+  /// Returns which of two rows wins by the table's policy, if only one can exist.
   func verdict(on step: Step, against rival: Row?, in place: Int) throws -> (winner: Winner, state: ConflictState) {
     let key = rival.map { store.rows[place].schema.key(of: $0) }
-    // The stamp of a row that the user may not see decides nothing. Otherwise the outcome would reveal the stamp.
+    // If the user may not see the other row, its stamp must not decide. Otherwise the result would reveal the stamp.
     let past = try key.flatMap { try scope.maySee($0, in: place) ? store.past(of: $0, in: place) : nil }
     return decide(store.tables[place].rules.conflict, device: min(step.stamp, latest), hub: past?.stamp ?? .zero)
   }
 
   /// Merges a change whose natural key another row has, if the policy favours the device. The hub deletes the other
-  /// row, and keeps its values in the record. Returns false, with no effect, if the policy or the rules do not allow
-  /// that. Then a person decides.
+  /// row, and a conflict keeps its values. If the policy or the rules do not allow that, this method has no effect and
+  /// returns false. A person then decides.
   func prevail(_ pending: Pending, in place: Int) throws -> Bool {
     let step = pending.step
     let rows = store.rows[place]
@@ -86,10 +86,10 @@ extension StepMerger {
     return true
   }
 
-  /// Returns the state of a change that another row with its natural key keeps out.
+  /// Returns the state of a conflict about a row that is kept out by another row of the same natural key.
   ///
-  /// Under `newest` a person decides unless the hub would also have removed the device's row for the other row. So the
-  /// two orders of arrival end alike.
+  /// With the policy `newest`, the result must not depend on which row came first. The conflict is settled only if, in
+  /// the other order, the hub would also have removed the device's row. Otherwise a person decides.
   func stateOfKeptOut(_ step: Step, by rival: Row?, in place: Int) throws -> ConflictState {
     let state = stateOfLoss(by: try verdict(on: step, against: rival, in: place))
     let rules = store.tables[place].rules
@@ -98,19 +98,19 @@ extension StepMerger {
     return try isReferredTo(row, of: RowReference(place: place, key: step.key)) ? .open : .settled
   }
 
-  /// Whether a waiting step makes a row refer to this new row.
+  /// Whether a waiting step would make another row refer to this new row.
   private func isReferredTo(_ row: Row, of reference: RowReference) throws -> Bool {
     let below = try referring ?? waitingRows()
     referring = below
     let parent = (row: row, table: store.tables[reference.place].name)
     let number = below.numbers[reference]
     if below.rows.isReferredTo(parent, byAny: { $0 != number }) { return true }
-    // If the row refers to itself, others may refer to the values that it gets later.
+    // If the new row refers to itself, other rows may refer to the values that it gets later.
     guard let own = number, below.rows.isReferredTo(parent, byAny: { $0 == own }) else { return false }
     return below.rows.isReferredTo(below.rows[own], byAny: { $0 != own })
   }
 
-  /// Returns the rows that the waiting steps would make.
+  /// Returns the rows as the waiting steps would make them.
   private func waitingRows() throws -> WaitingRowsBelow {
     var found = WaitingRowsBelow(rows: RowsBelow(among: store.tables, in: store.database))
     for (reference, steps) in waiting {
@@ -129,8 +129,8 @@ extension StepMerger {
     return found
   }
 
-  /// Whether a row was made after the emission that the device had. `newest` removes no other row: if the other row had
-  /// come first, only a change of this row would have lost.
+  /// Whether the other row was made after the emission that the device had. With `newest`, only such a row may be
+  /// removed. An older row would not have been removed if its last change had come second.
   private func isNewToDevice(_ past: RowNumbers.Entry?, in place: Int) throws -> Bool {
     let cursor: Cursor?
     switch base {
@@ -142,7 +142,7 @@ extension StepMerger {
   }
 }
 
-/// The rows that waiting steps would make, and the numbers of these rows.
+/// The rows as the waiting steps would make them, and the numbers of these rows.
 struct WaitingRowsBelow {
   var rows: RowsBelow
   var numbers: [StepMerger.RowReference: Int] = [:]

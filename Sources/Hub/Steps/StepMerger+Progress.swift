@@ -3,10 +3,10 @@ import SatchelRows
 import SatchelValues
 
 extension StepMerger {
-  /// The results of the merge so far, except for the changes in the database and for long lists.
+  /// The results of the merge so far. Changes in the database and long lists are not included.
   struct Progress {
     var holdsAny: Bool?
-    /// The size of the device's changes that wait. nil: the changes are not counted yet.
+    /// The size of the device's waiting changes. nil until they are counted.
     var waiting: ConflictSize?
     var tally = RowTally()
     var found: [ConflictRecord] = []

@@ -5,17 +5,17 @@ import SatchelValues
 extension StepMerger {
   private struct NotTogether: Error {}
 
-  /// The change of one waiting row after all of its steps.
+  /// The change that all waiting steps of one row make together.
   private struct Move {
     let row: RowReference
     let before: Row?
     let after: Row?
-    /// The row's log before its waiting steps.
+    /// The history of the row before its waiting steps.
     let past: RowNumbers.Entry?
     let steps: [Written]
   }
 
-  /// A step with its result, and the values that the row had already.
+  /// A step with its result.
   private struct Written {
     let step: Step
     /// The row before the step.
@@ -26,9 +26,11 @@ extension StepMerger {
     var change: Change? { Change(from: before, to: result.row) }
   }
 
-  /// Merges rows that cannot be merged one by one. Such rows trade a UNIQUE value, or a parent is deleted and a new row
-  /// gets its key. First all rows are removed, then all rows enter, and then the references are checked. If any row
-  /// cannot be merged, nothing is merged. A disagreement about other values of a row is recorded, as for a single row.
+  /// Merges rows that cannot be merged one by one. For example, two rows trade a UNIQUE value, or a new row gets the
+  /// key of a deleted parent.
+  ///
+  /// The hub first removes all rows, then writes all rows, and then checks the references. If any row cannot be merged,
+  /// nothing is changed. Disagreements about other columns are recorded as for a single row.
   /// - Returns: whether the rows were merged.
   func takeTogether(_ rows: [RowReference]) throws -> Bool {
     var moves: [Move] = []
@@ -52,13 +54,14 @@ extension StepMerger {
     return true
   }
 
-  /// Returns the change that all waiting steps of a row make, and the row after them. nil if the row cannot be merged.
+  /// Returns the change that all waiting steps of a row make together, and the row after them. nil if the row cannot be
+  /// merged.
   func outcome(of row: RowReference) throws -> (change: Change?, after: Row?)? {
     try move(row).map { (Change(from: $0.before, to: $0.after), $0.after) }
   }
 
-  /// Returns the change of a row after all of its waiting steps. nil if the row cannot be merged, whatever other rows
-  /// do.
+  /// Returns the change that all waiting steps of a row make together. nil if the row cannot be merged, even if all
+  /// other rows can be.
   private func move(_ row: RowReference) throws -> Move? {
     let before = try store.rows[row.place].row(row.key)
     if try isHeld(row.key, before == nil, in: row.place) { return nil }
@@ -92,12 +95,12 @@ extension StepMerger {
     return Move(row: row, before: before, after: after, past: past, steps: steps)
   }
 
-  /// Whether a step may not be merged because of a disagreement. A unit or a family is accepted only as it was sent.
+  /// Whether a disagreement prevents the merge of a step. The steps of units and families must be accepted as sent.
   private func isRefused(_ pending: Pending, for disagreement: Disagreement) -> Bool {
     grouped.contains(pending.number) && !disagreement.isWonByDevice
   }
 
-  /// Whether a reference still has no target when all rows are in their final place.
+  /// Whether a reference still has no parent after all rows were written.
   private func isObstructed(_ move: Move) throws -> Bool {
     let place = move.row.place
     if let after = move.after,
@@ -106,7 +109,7 @@ extension StepMerger {
       return true
     }
     guard let before = move.before else { return false }
-    // A new row 'A' may have replaced the row 'a'. By the collation NOCASE, a child of 'a' then refers to 'A'.
+    // For example, a new row 'A' replaced the row 'a'. With the collation NOCASE, a child of 'a' then refers to 'A'.
     return try store.references[place].tableWithOrphans(
       of: before, becoming: move.after, store.rows[place].schema, in: store.database) != nil
   }

@@ -5,7 +5,7 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The steps of one generation that belong to units, while the merger collects them.
+/// The steps of one generation that belong to units. The merger collects them before it merges the units.
 struct CollectedUnits {
   fileprivate var generation: Generation?
   fileprivate var items: [StepGroup.Item] = []
@@ -18,7 +18,7 @@ struct CollectedUnits {
   func isOver(at next: Generation) -> Bool { generation.map { $0 != next } ?? false }
 }
 
-/// The reasons why steps of a unit are not accepted.
+/// The reasons why the hub does not accept the steps of a unit.
 struct Diagnosis {
   struct Reason {
     let disagreement: Disagreement
@@ -29,7 +29,7 @@ struct Diagnosis {
 
   /// The rows of the unit.
   let rows: Set<StepMerger.RowReference>
-  /// The number of the step that is being tried.
+  /// The number of the step that the merger tries now.
   var current = 0
   /// The first reason for each step, by the step's number.
   private(set) var reasons: [Int: Reason] = [:]
@@ -42,9 +42,10 @@ struct Diagnosis {
   }
 }
 
-/// Steps that the device wrote as a unit. Either all of them are accepted as sent, or the whole unit is one conflict.
+/// Steps that the device wrote as a unit. The hub accepts all of them as sent, or makes one conflict of the whole unit.
 ///
-/// A unit groups only steps of one generation in one bundle. So wrong units from a device affect only its own changes.
+/// A unit contains only steps of one generation in one bundle. So a device with wrong units can only affect its own
+/// changes.
 extension StepMerger {
   /// Collects a step until the other steps of its unit are known.
   func collect(_ pending: Pending, of row: RowReference, in unit: UnitNumber) {
@@ -63,7 +64,7 @@ extension StepMerger {
     let rows = collected.rows
     collected = CollectedUnits()
     for unit in units where try !take(unit) {
-      // A single step waits as any step outside units.
+      // A unit of one step waits like a step outside units.
       if unit.items.count == 1 { continue }
       waitingUnits.append(unit)
       grouped.formUnion(unit.items.map(\.pending.number))
@@ -98,28 +99,28 @@ extension StepMerger {
 
   // MARK: deletes of rows that are gone
 
-  /// Whether the step that is being merged belongs to a unit with other steps.
+  /// Whether the step that is merged now belongs to a unit with other steps.
   var isInUnit: Bool { diagnosis != nil || presentUnit.map { $0.items.count > 1 } ?? false }
 
-  /// Keeps a delete of a unit as a conflict, if another writer deleted the row. Returns false, with no effect, if the
-  /// delete counts as taken.
+  /// Keeps a delete of a unit as a conflict, if another writer already deleted the row. Returns false, with no effect,
+  /// if the delete counts as taken.
   ///
-  /// The device wrote the unit for a row that it believed to be there. If the rest of the unit were taken, a transfer
-  /// that two devices made would count twice.
+  /// The device made the unit for a row that it believed to exist. For example, two devices may make the same transfer.
+  /// If the hub took the rest of both units, the transfer would count twice.
   func noteGone(_ pending: Pending, with past: RowNumbers.Entry?, in place: Int) throws -> Bool {
     guard isInUnit, try deletesNothing(pending, with: past) else { return false }
     try note(.repeatedDelete(by: store.tables[place].rules.conflict), pending.step, met: nil, in: place)
     return true
   }
 
-  /// Whether a step deletes a row that the hub does not have, although the device did not delete it before.
+  /// Whether a step deletes a row that another writer already deleted.
   func deletesNothing(_ pending: Pending, with past: RowNumbers.Entry?) throws -> Bool {
     guard case .delete = pending.step.change else { return false }
     return try !store.mayLack(past, from: base, own: pending.own ?? own)
   }
 
-  /// Keeps a delete of a unit as a conflict, if another writer marked the row as deleted. Returns false, with no
-  /// effect, if the delete counts as taken.
+  /// Keeps a delete of a unit as a conflict, if another writer already marked the row as deleted. Returns false, with
+  /// no effect, if the delete counts as taken.
   /// - Parameters:
   ///   - result: the result of the merge of the step.
   ///   - hub: the marked row.
@@ -131,16 +132,16 @@ extension StepMerger {
     return true
   }
 
-  /// Whether a step deletes a row that another writer marked as deleted since the device saw it.
+  /// Whether a step deletes a row that another writer has marked as deleted, and the device had not seen the mark.
   func deletesMarked(_ pending: Pending, _ result: MergeResult, with past: RowNumbers.Entry?) throws -> Bool {
     guard result.repeatsDelete else { return false }
     return try !store.mayLack(past, from: base, own: pending.own ?? own)
   }
 
-  /// The same for a step that is not merged yet.
-  /// - Parameter hub: the row as the hub has it.
+  /// Whether a step, which is not merged yet, deletes a row that another writer has marked as deleted.
+  /// - Parameter hub: the row at the hub.
   func deletesMarked(_ pending: Pending, onto hub: Row, in place: Int) throws -> Bool {
-    // Only such tables mark rows.
+    // Tables without this rule do not mark deleted rows.
     guard store.rows[place].rules.deleted != nil else { return false }
     let past = try store.past(of: pending.step.key, in: place)
     return try deletesMarked(pending, merged(pending, onto: hub, with: past, in: place), with: past)
@@ -148,7 +149,7 @@ extension StepMerger {
 
   // MARK: units that cannot be accepted
 
-  /// Makes one conflict of a unit. No step of the unit is accepted, and the device receives the hub's rows.
+  /// Makes one conflict of a unit. The hub accepts no step of the unit, and sends its own rows to the device.
   func refuse(unit: StepGroup) throws {
     let reasons = try reasons(of: unit)
     var state = ConflictState.ofUnit(
@@ -176,11 +177,11 @@ extension StepMerger {
     drop(unit)
   }
 
-  /// Returns the reasons why steps of a unit cannot be accepted. To find them, this method tries all steps and undoes
-  /// them.
+  /// Returns the reasons why steps of a unit cannot be accepted. To find the reasons, this method tries all steps and
+  /// then rolls them back.
   ///
-  /// A step that only waits for another row, or for a UNIQUE value of the same unit, is no reason if other steps cannot
-  /// be accepted: it may wait for those steps.
+  /// Some steps may only wait for other steps of the unit: for a parent row, or for a UNIQUE value. If there are other
+  /// reasons, such a step counts as no reason.
   private func reasons(of unit: StepGroup) throws -> [Int: Diagnosis.Reason] {
     var (found, obstacles): ([Int: Diagnosis.Reason], [Int: Diagnosis.Reason]) = ([:], [:])
     diagnosis = Diagnosis(rows: Set(unit.rows))
@@ -200,7 +201,7 @@ extension StepMerger {
     return found.merging(others.filter { $0.value.disagreement.kind != .foreignKey }) { found, _ in found }
   }
 
-  /// Whether all rows that have a UNIQUE value of this row belong to the unit that is being diagnosed.
+  /// Whether all rows with a UNIQUE value of this row belong to the unit whose reasons are being found.
   func meetsOwnUnit(_ row: Row, in place: Int) throws -> Bool {
     guard let unit = diagnosis?.rows else { return false }
     return try store.rows[place].rivals(of: row, in: store.database).allSatisfy {
@@ -208,7 +209,8 @@ extension StepMerger {
     }
   }
 
-  /// Tries all steps of a unit, and repeats while more steps are merged. Returns the remaining obstacles.
+  /// Tries all steps of a unit, and repeats while more steps are merged, up to a limit. Returns the remaining
+  /// obstacles.
   private func obstaclesLeft(in unit: StepGroup) throws -> [(StepGroup.Item, Obstacle)] {
     if !isReady(unit) { return unit.items.map { ($0, Self.itself) } }
     var left = try inOrder(unit.items)
@@ -226,8 +228,8 @@ extension StepMerger {
     return left.map { ($0, obstacles[$0.pending.number] ?? Self.itself) }
   }
 
-  /// Returns the state of a reason for the device. For a deleted or hidden row the state follows from the policy alone.
-  /// A state that depends on a stamp would reveal that the row was deleted.
+  /// Returns the state of a conflict, as the device receives it. If the row was deleted or is hidden, the policy alone
+  /// decides the state. A state that depends on a stamp would reveal which of the two is true.
   private func toldState(of reason: Diagnosis.Reason, _ place: Int) -> ConflictState {
     let disagreement = reason.disagreement
     guard [.updateDelete, .revoked].contains(disagreement.kind), disagreement.state != .held else {

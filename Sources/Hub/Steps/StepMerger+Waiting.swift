@@ -30,7 +30,7 @@ extension StepMerger {
       groups = []
       try drainAll(besides: &groups)
     }
-    // The refused groups no longer hold the other rows back.
+    // The groups above are refused, so they no longer block the other rows.
     if isAnyGroupLeft { try takeCircles(besides: &groups) }
     referring = nil
     for row in order { try giveUp(row) }
@@ -38,8 +38,8 @@ extension StepMerger {
     order = []
   }
 
-  /// Tries the waiting steps again while that helps, up to a limit. Beyond the limit the remaining steps are merged
-  /// together, or become conflicts.
+  /// Tries the waiting steps, and repeats while more steps are merged, up to a limit. The caller then merges the
+  /// remaining steps together, or makes conflicts of them.
   /// - Parameter groups: groups of steps that are merged together or not at all. Merged groups leave the list.
   private func drainAll(besides groups: inout [StepGroup]) throws {
     order = try inOrder(order)
@@ -62,7 +62,7 @@ extension StepMerger {
     order.count + groups.reduce(0) { $0 + $1.items.count }
   }
 
-  /// Returns the rows in an order in which each row may help the next row.
+  /// Returns the rows in an order in which each row may help the next row to be merged.
   private func inOrder(_ rows: [RowReference]) throws -> [RowReference] {
     try inOrder(rows) { row in
       (waiting[row] ?? []).map { .init(place: row.place, key: row.key, change: $0.step.change) }
@@ -103,13 +103,13 @@ extension StepMerger {
     return rest.count < count
   }
 
-  /// Makes conflicts of a row's waiting steps. After a held step, the later steps of the row are held too. If rows are
-  /// merged whole, a later step contains the held step, and is tried.
+  /// Makes conflicts of a row's waiting steps. If a step is held, the row's later steps are held too. In tables that
+  /// merge whole rows, a later step contains the held step, so the merger tries the later step.
   private func giveUp(_ row: RowReference) throws {
     var isHeld = false
     for sent in waiting[row] ?? [] {
       let pending = try whole(sent, in: row.place)
-      // If another row keeps this row out, a later change of this row may let it in.
+      // If the row is kept out by another row, a later change may let the row in.
       let isKeptOut = keptRows[row] != nil
       let isBehind = isHeld && !isKeptOut && pending.earlier.isEmpty
       let obstacle = isBehind ? Self.itself : try attempt(pending, in: row.place)

@@ -2,7 +2,7 @@ import SatchelMerge
 import SatchelValues
 
 extension StepMerger {
-  /// Returns the columns with equal values that are logged with a step, as changes that change no value.
+  /// Returns the columns to which a step writes the value that they have already. The log records these writes too.
   func writtenTwice(
     _ pending: Pending, over hub: Row?, _ result: MergeResult, in place: Int
   ) throws -> [ColumnChange] {

@@ -11,8 +11,8 @@ import SatchelWorkspace
 /// Merges the steps of one bundle into the hub's rows, inside the caller's transaction.
 ///
 /// The merger takes one step after another. If a row cannot be written yet, its step waits until all other steps are
-/// in. Waiting steps are tried again while that helps. Then rows that wait for one another are tried together, each
-/// circle of them by itself. The remaining steps become conflicts.
+/// merged. The merger tries waiting steps again while that helps. It then tries rows that wait for one another
+/// together, one circle at a time. The remaining steps become conflicts.
 final class StepMerger {
   let store: HubStore
   let scope: ScopeStore
@@ -22,73 +22,74 @@ final class StepMerger {
   let bundle: BundleID?
   /// The state from which the device made its changes.
   let base: ChangeBase
-  /// The rows that the device held when it made its changes.
+  /// The rows that the device had when it made its changes.
   let held: HeldAtBase
   let now: Int64
   /// The origin of the device's changes. Only the stamp differs from change to change.
   private let origin: Origin
-  /// The latest stamp that a change may get: the hub's own time, or a later stamp that the hub has sent. So a clock
-  /// that is ahead gives the device no advantage.
+  /// The latest stamp that a change may get: the hub's own time, or a later stamp that the hub has sent. So a device
+  /// whose clock is ahead has no advantage.
   let latest: Stamp
-  /// The waiting steps by row, each row's steps in their order. Then the rows, in the order in which they began to
-  /// wait.
+  /// `waiting` has the waiting steps of each row, in their order. `order` has the rows in the order in which they began
+  /// to wait.
   var waiting: [RowReference: [Pending]] = [:]
   var order: [RowReference] = []
-  /// Deletes that may belong together, until all deletes of the generation are known.
+  /// Deletes that may belong to families, until all deletes of the generation are known.
   var deletes: [RowReference] = []
-  /// Steps of the present generation that belong to units, until all of these steps are known.
+  /// The steps of the present generation that belong to units, until all of these steps are known.
   var collected = CollectedUnits()
-  /// The units that cannot be merged yet. Then the numbers of their steps.
+  /// The units that cannot be merged yet. `grouped` has the numbers of the steps of all waiting groups.
   var waitingUnits: [StepGroup] = []
   var grouped: Set<Int> = []
   /// The unit whose steps are being merged.
   var presentUnit: StepGroup?
-  /// The reasons why steps of a unit are not accepted. nil unless the merger is looking for them.
+  /// The reasons why the hub does not accept the steps of a unit. nil unless the merger looks for these reasons.
   var diagnosis: Diagnosis?
   private var lastNumber = 0
-  /// For each row whose delete is refused: the rows that stay with it, in words.
+  /// For each row whose delete is refused: a text that names the rows that stay with it.
   var stayingWith: [RowReference: String] = [:]
-  /// The indices of the tables that take part in cascading deletes, as parent or as child.
+  /// The indices of the tables that take part in ON DELETE CASCADE, as parent or as child.
   let familyTables: Set<Int>
   /// For each cascading reference: how its values are compared.
   var comparisons: [ForeignKey: [Comparison]] = [:]
   var parents = ParentCache()
   let walks: RowWalks
-  /// Whether a new row of the device may be kept out by another row. nil until it is looked up.
+  /// Whether the device has new rows that are kept out because of their natural key. nil until it is looked up.
   var keepsInserts: Bool?
-  /// New rows that are kept out, with the values that their device wrote into them later.
+  /// New rows that are kept out, with the values that their device wrote later.
   var keptRows: [RowReference: Row] = [:]
   /// The device's rows that wait for other rows. nil until they are looked up.
   var undecided: UndecidedReferences?
-  /// The conflicts of new rows that were kept out, and that their device deleted.
+  /// The conflicts of kept-out rows that their device deleted.
   var deletedKeptRows: [ConflictRecord] = []
-  /// The rows that the waiting steps would make. nil until they are looked up.
+  /// The rows as the waiting steps would make them. nil until they are computed.
   var referring: WaitingRowsBelow?
   /// Deletes of rows that this hub never had.
   var unknownDeletes: [(step: Step, place: Int)] = []
-  /// The greatest keys that new rows may have, by table. Each value stays as it was when the merger looked it up.
+  /// The greatest key that a new row may have, for each table that was looked up. A value does not change during the
+  /// merge.
   var keyLimits: [Int: Int64] = [:]
   let ranges: PrimaryKeyRanges
-  /// For rows with counters: the newest entry of the row's log, and whether the row may contain an insert of the
-  /// device. Very many inserts may meet one row, and its log may be long.
+  /// For rows with counters: whether the row may already contain an insert of the device, and the newest log entry at
+  /// that time. This saves reading a long log again for each of many inserts.
   private var contained: [RowReference: (newest: Cursor?, mayContain: Bool)] = [:]
-  /// The scopes of users who deleted rows that never were here.
+  /// The scopes of users who deleted rows that the hub never had.
   let deleters: UserScopes
-  /// Whether any earlier change of the device waits. nil until this is looked up.
+  /// Whether any earlier change of the device waits. nil until it is looked up.
   var holdsAny: Bool? {
     get { progress.holdsAny }
     set { progress.holdsAny = newValue }
   }
 
-  /// The emission on which the device made the bundle.
+  /// The emission that the device had when it made the bundle.
   var received = EmissionNumber.zero
-  /// The newest stamp in that emission. The device writes with later stamps since then. nil if it is unknown.
+  /// The newest stamp in that emission. The device's later writes have later stamps. nil if the hub does not know it.
   var receivedStamp: Stamp?
-  /// The device's last export in an earlier epoch. nil if the device does not say.
+  /// The device's last export in an earlier epoch. nil if the bundle does not name it.
   var formerExports: SequenceNumber?
-  /// The results that the device did not know when it made the bundle. nil: the hub cannot determine them.
+  /// The results that the device did not know when it made the bundle. nil if the hub cannot determine them.
   var unknown: UnknownResults?
-  /// The earlier changes whose results the device does not know. nil until they are looked up.
+  /// The device's earlier changes that were not taken. nil until they are looked up.
   var earlier: EarlierConflicts?
   /// The limits for the device's waiting changes.
   var heldLimit = HeldLimit()
@@ -96,10 +97,10 @@ final class StepMerger {
   var memory = StepMemory(most: StepMemory.usual)
 
   var progress = Progress()
-  /// The new conflicts about rows that their user may have lost. `progress` is copied for each unit, so this list is no
-  /// part of it.
+  /// The new conflicts about rows that left the user's scope. This list is not part of `progress`, because `progress`
+  /// is copied for each unit.
   var lost: [ConflictID] = []
-  /// The new conflicts in tables with `"late": "accept"`. Afterwards `LateWork` decides whether it accepts their
+  /// The new conflicts in tables with `"late": "accept"`. After the merge, `LateWork` decides whether to accept their
   /// changes.
   var maybeLate: [ConflictID] = []
   var tally: RowTally { progress.tally }
@@ -129,13 +130,13 @@ final class StepMerger {
     familyTables = store.tablesOfFamilies
   }
 
-  /// Why a step cannot be merged at present.
+  /// The reason why a step cannot be merged now.
   struct Obstacle {
     let kind: ConflictKind
     let words: String
-    /// Whether the change waits, whatever the kind of the obstacle.
+    /// Whether the change is held, whatever the kind of the obstacle is.
     var isHeld = false
-    /// Whether only rows of the same unit are in the way. They may get other values by their own changes.
+    /// Whether only rows of the same unit prevent the step. Their own changes may remove the obstacle.
     var isOfOwnUnit = false
   }
 
@@ -148,28 +149,29 @@ final class StepMerger {
     /// The number of the step, which is unique in one merge.
     let number: Int
     var step: Step
-    /// The conflict was decided before the device's decision reached the hub. So the hub's row stays as it is.
+    /// Whether the conflict was decided before the device's decision reached the hub. If so, the hub's row stays as it
+    /// is.
     let decided: Bool
-    /// The changes in the log that count as the device's own for this step. nil: the changes that count for the whole
-    /// bundle.
+    /// The changes in the log that count as the device's own for this step. nil if the same changes count as for the
+    /// whole bundle.
     var own: OwnChanges?
-    /// The device made the row too, under another key. The device does not know yet that the two rows became one.
+    /// Whether the device made the row too, under another key, and does not know yet that the two rows became one.
     var isFolded = false
-    /// A copy of the device has delivered a part of the change, and the hub cannot determine that part.
+    /// Whether a copy of the device has delivered an unknown part of the change.
     var isUnclear = false
-    /// The earlier changes of the row that the change contains, because rows are merged whole.
+    /// The earlier changes of the row that this change contains. Empty unless the table merges whole rows.
     var earlier: [ConflictRecord] = []
-    /// Whether a person decided about any of these changes.
+    /// Whether a person decided about one of these earlier changes.
     var followsDecision = false
   }
 
   /// Merges a step, or lets it wait.
   /// - Parameters:
-  ///   - decided: whether the conflict was decided before the device's decision reached the hub. Then the hub's row
-  ///     stays as it is.
+  ///   - decided: whether the conflict was decided before the device's decision reached the hub. If so, the hub's row
+  ///     stays.
   ///   - folded: whether the device made the row too, under another key, and does not know yet that the two rows became
   ///     one.
-  ///   - shared: the writes from copies of the device on which this change builds.
+  ///   - shared: the writes of copies of the device that the device had made before this change.
   func take(
     _ step: Step, in place: Int, decided: Bool = false, folded: Bool = false, after shared: Set<SharedWrite> = []
   ) throws {
@@ -219,7 +221,7 @@ final class StepMerger {
 
   // MARK: one step
 
-  /// Merges a step, or records why it is not merged. Returns the step's obstacle if the obstacle may go away.
+  /// Merges a step, or records why it cannot be merged. Returns an obstacle if a later step may remove it.
   func attempt(_ sent: Pending, in place: Int) throws -> Obstacle? {
     let found = try scope.find(sent.step.key, in: place)
     let hub = found?.row
@@ -237,7 +239,7 @@ final class StepMerger {
     pending.step = try withoutUndone(sent.step, with: past, in: place)
     pending = try whole(pending, in: place)
     let step = pending.step
-    // The result of a comparison would reveal the content of the hidden row.
+    // A comparison with a hidden row would reveal the content of the row.
     if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }
     if hub == nil, try noteGone(pending, with: past, in: place) { return nil }
     if try noteAfterUnit(pending, met: hub, in: place) { return nil }
@@ -282,11 +284,11 @@ final class StepMerger {
     return nil
   }
 
-  /// Records the disagreement of a merged step. Without a disagreement, records whether the device must receive the
-  /// row. Called after the row was written and logged.
+  /// Records the disagreement of a merged step. If there is none, records whether the device must receive the row. The
+  /// caller has written and logged the row before.
   /// - Parameters:
   ///   - hub: the row before the step.
-  ///   - past: the row's log before the step.
+  ///   - past: the history of the row before the step.
   func noteOutcome(
     of step: Step, _ result: MergeResult, over hub: Row?, with past: RowNumbers.Entry?, in place: Int
   ) throws {
@@ -302,7 +304,7 @@ final class StepMerger {
     }
   }
 
-  /// Whether a change of the row must wait for an earlier change. If the row exists, its change waits only for units.
+  /// Whether a change of the row must wait for an earlier waiting change. If the row exists, only waiting units count.
   func isHeld(_ key: RowKey, _ isGone: Bool, in place: Int) throws -> Bool {
     if isGone { return try isHeld(key, in: place) }
     return try self.holdsAny != false && isHeld(key, in: place)
@@ -311,7 +313,7 @@ final class StepMerger {
 
   /// Whether an earlier change of the row waits.
   func isHeld(_ key: RowKey, in place: Int) throws -> Bool {
-    // Most devices have no waiting changes.
+    // Most devices have no waiting changes, so this is looked up once.
     let holdsAny = try self.holdsAny ?? ConflictTable.holdsAny(of: device.id, in: store.database)
     self.holdsAny = holdsAny
     return try holdsAny
@@ -346,7 +348,7 @@ final class StepMerger {
     return deletion?.doubted(result, in: store) ?? result
   }
 
-  /// Whether the row that an insert meets may contain the counters of this insert.
+  /// Whether an insert meets a row that may already contain this insert's counters.
   private func mayBeOwn(_ pending: Pending, with past: RowNumbers.Entry?, in place: Int) throws -> Bool {
     guard case .insert = pending.step.change else { return false }
     let row = RowReference(place: place, key: pending.step.key)
@@ -357,8 +359,8 @@ final class StepMerger {
     return mayContain
   }
 
-  /// Keeps a change as an open conflict, because a copy of the device has already delivered an unknown part of it. If
-  /// the change belongs to a unit, the unit is not taken.
+  /// Keeps a change as an open conflict, because a copy of the device has delivered an unknown part of it. If the
+  /// change belongs to a unit, the hub does not take the unit.
   func keepUnclear(_ step: Step, in place: Int) throws {
     if step.unit == nil { return try noteUnclear(step, met: store.rows[place].row(step.key), in: place) }
     let pending = Pending(number: nextNumber(), step: step, decided: false, isUnclear: true)
@@ -371,11 +373,11 @@ final class StepMerger {
 
   struct NotAllowed: Error {}
 
-  /// Writes a merged row. Throws `NotAllowed`, with no effect, if the user may not make the row as it then is.
+  /// Writes a merged row. Throws `NotAllowed`, with no effect, if the user may not make the new row.
   /// - Parameter change: the change from the hub's row to `row`.
   func write(_ change: Change, to row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
     let rows = store.rows[place]
-    // Rows that refer to this row may lose their parent by this write.
+    // This write may remove the parent of other rows, so the known parents are forgotten.
     if hub != nil, !store.references[place].children.isEmpty { parents.forget() }
     guard try needsCheck(row, over: hub, in: place) else { return try rows.write(change, of: key) }
     if store.isReversible[place] {
@@ -390,7 +392,7 @@ final class StepMerger {
     }
   }
 
-  /// Whether the user may lack the right to make the row as it then is.
+  /// Whether the user's right to make the new row must be checked.
   private func needsCheck(_ row: Row?, over hub: Row?, in place: Int) throws -> Bool {
     guard let row else { return false }
     return try hub.map { try scope.mayDiffer($0, row, in: place) } ?? true
@@ -405,7 +407,7 @@ final class StepMerger {
   /// Logs a merged change, and counts it.
   /// - Parameters:
   ///   - change: nil if the step changes nothing.
-  ///   - equal: values that the device wrote and that the row has already. They are no change of the row.
+  ///   - equal: values that the device wrote although the row had them already.
   func log(
     _ change: Change?, _ step: Step, with past: RowNumbers.Entry?, in place: Int, besides equal: [ColumnChange] = []
   ) throws {
@@ -422,11 +424,10 @@ final class StepMerger {
 }
 
 extension Step {
-  /// Whether the device must receive the row although nothing disagrees.
-  ///
-  /// The device deleted a row that the hub only marks as deleted. Or the device inserted a row that the hub has: that
-  /// row is the device's own from now on, even if its user may not see it. Or the device brought a row that was deleted
-  /// meanwhile.
+  /// Whether the device must receive the row although there is no disagreement. There are three cases.
+  /// - The device deleted a row that the hub only marks as deleted.
+  /// - The device inserted a row that the hub has. The row counts as the device's own, even if its user may not see it.
+  /// - The device brought a row that was deleted in the meantime.
   fileprivate func isShownByHub(_ row: Row?, over hub: Row?) -> Bool {
     switch change {
     case .delete: row != nil

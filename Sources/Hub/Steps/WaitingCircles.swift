@@ -1,18 +1,19 @@
 /// The circles of a graph: its strongly connected groups of nodes.
 ///
-/// The nodes of a circle can all be reached from one another. A node without a circle is a group by itself. The cost
-/// grows with the number of nodes and edges: Tarjan, "Depth-first search and linear graph algorithms", 1972.
+/// From each node of a circle, the search can reach all its other nodes. A node that is in no circle is a group alone.
+/// The cost grows with the number of nodes and edges. Source: Tarjan, "Depth-first search and linear graph algorithms",
+/// 1972.
 struct WaitingCircles {
   /// The circles, each with its nodes in ascending order. A circle comes after the circles that it awaits.
   private(set) var groups: [[Int]] = []
 
   /// The numbers of the nodes that each node awaits.
   private let awaited: [[Int]]
-  /// When the search found each node, from 1 on. 0: not found yet.
+  /// The place of each node in the order of the search, from 1 on. 0 if the search has not found the node yet.
   private var found: [Int]
-  /// The earliest found node that the search reached again from each node.
+  /// For each node: the lowest place of an open node that the search reached from it.
   private var earliest: [Int]
-  /// The found nodes whose circle is not complete yet, in the order in which they were found.
+  /// The found nodes whose circle is not complete yet, in the order of the search.
   private var open: [Int] = []
   private var isOpen: [Bool]
   private var count = 0
@@ -53,7 +54,7 @@ struct WaitingCircles {
     isOpen[node] = true
   }
 
-  /// Completes the circle whose first found node is `first`.
+  /// Completes the circle of which the search found `first` before the other nodes.
   private mutating func complete(_ first: Int) {
     var group: [Int] = []
     while group.last != first {

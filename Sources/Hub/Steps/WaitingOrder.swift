@@ -3,15 +3,16 @@ import SatchelConflicts
 import SatchelSQLite
 import SatchelValues
 
-/// The order in which waiting rows are tried: a row comes before the rows that wait for it.
+/// The order in which waiting rows are tried. A row comes before the rows that wait for it.
 ///
 /// A parent comes before its children. The deletes of children come before the delete of their parent. A row that gives
 /// up a UNIQUE value comes before the row that gets the value. The changes alone are enough to find this order. So the
-/// cost depends on the waiting rows, and a chain of any length is merged in one round. Rows that wait for each other in
-/// a circle keep their order. So do rows without known values, and rows that wait for a value of an index over an
-/// expression.
+/// cost depends only on the number of waiting rows, and a chain of any length is merged in one round.
 ///
-/// The order comes from a depth-first search: Cormen and others, Introduction to Algorithms, "Topological sort".
+/// Some rows keep their order: rows that wait for one another in a circle, rows without known values, and rows that
+/// wait for a value of an index over an expression.
+///
+/// Source: depth-first search, Cormen and others, Introduction to Algorithms, "Topological sort".
 struct WaitingOrder {
   /// One change of a row.
   struct Part {
@@ -24,28 +25,28 @@ struct WaitingOrder {
   struct Item {
     /// The changes in the order in which they were made.
     let parts: [Part]
-    /// The indices of earlier items that must come before this item, because they change the same rows.
+    /// The indices of earlier items that change the same rows. They must come before this item.
     var after: [Int] = []
   }
 
-  /// An effect of a change for which another change may wait.
+  /// An effect of a change. Other changes may wait for it.
   private struct Event: Hashable {
     enum Kind { case isThere, isNotReferredTo, isFree }
 
     let kind: Kind
-    /// The table of the columns. For a reference, this is the parent's table.
+    /// The index of the table that has the columns. For a reference, this is the parent's table.
     let place: Int
     let columns: [Int]
     let values: [Value]
 
-    /// For a parent that goes: the event that another row gets its values. The children then refer to that row. nil for
-    /// other events.
+    /// If a parent is deleted or gets another key: the event that another row gets the parent's values. The children
+    /// then refer to that row. nil for other events.
     var replaced: Event? {
       kind == .isNotReferredTo ? Event(kind: .isThere, place: place, columns: columns, values: values) : nil
     }
   }
 
-  /// Columns of a table whose values have an effect on other rows.
+  /// Columns of a table. A change of their values may allow or prevent changes of other rows.
   private struct Compared: Hashable {
     enum Role { case made, awaited }
 
@@ -53,13 +54,13 @@ struct WaitingOrder {
     /// The table and the columns that the events name. For a reference, these are the parent's table and columns.
     let place: Int
     let target: [Int]
-    /// `before` is the event when the row loses its old values, `after` the event when it gets its new values. The role
-    /// says whether the change causes the event or waits for it.
+    /// `before` is the event when the row loses its old values. `after` is the event when the row gets its new values.
+    /// The role says whether the change causes the event or waits for it.
     let before: Event.Kind
     let beforeIs: Role
     let after: Event.Kind
     let afterIs: Role
-    /// How SQLite compares the values of each column. nil, or no element: the values are compared as they are.
+    /// How SQLite compares the values of each column. If an element is nil or missing, values are compared as they are.
     let comparisons: [Comparison?]
 
     /// Returns the values in the form in which SQLite compares them.
@@ -75,9 +76,9 @@ struct WaitingOrder {
   private var compared: [[Compared]]
 
   /// - Parameters:
-  ///   - places: the indices of the tables that the items change. nil: any table.
-  ///   - comparisons: how SQLite compares the columns to which a reference leads. Empty: values are compared as they
-  ///     are.
+  ///   - places: the indices of the tables that the items change. nil for all tables.
+  ///   - comparisons: returns how SQLite compares the columns to which a reference leads. If empty, values are compared
+  ///     as they are.
   init(
     _ tables: [TrackedTable], changing places: Set<Int>? = nil,
     comparisons: (ForeignKey) -> [Comparison] = { _ in [] }
@@ -104,7 +105,7 @@ struct WaitingOrder {
   ) -> Compared? {
     let columns = index.parts.compactMap(\.column)
     if columns.count < index.parts.count { return nil }
-    // An index compares a column as a reference to the column does, unless the index has a collation of its own.
+    // Without a collation of its own, an index compares a column in the same way as a reference to the column.
     let reference = ForeignKey(
       columns: columns, parent: table.name, parentColumns: columns.map { table.schema.columns[$0] })
     let known = zip(index.parts, comparisons(reference)).map { part, column -> Comparison? in
@@ -129,7 +130,7 @@ struct WaitingOrder {
   }
 
   /// Returns the indices of the items in the order in which the items must be tried.
-  /// - Parameter row: reads the present row, for a change that contains only some of the compared columns.
+  /// - Parameter row: reads the present row. Needed if a change has only some of the compared columns.
   func sorted(_ items: [Item], _ row: (_ place: Int, _ key: RowKey) throws -> Row?) rethrows -> [Int] {
     var makers: [Event: [Int]] = [:]
     var awaited: [[Event]] = []
@@ -141,8 +142,8 @@ struct WaitingOrder {
     }
     var isSeen = Array(repeating: false, count: items.count)
     var result: [Int] = []
-    /// Returns the items that must come before an item. Each event's makers are returned only once, because later they
-    /// are in the result or on the path.
+    /// Returns the items that must come before an item. The makers of an event are returned once, because after that
+    /// they are in the result or on the path.
     func before(_ number: Int) -> [Int] {
       let makers = awaited[number].flatMap { makers.removeValue(forKey: $0) ?? [] }
       return (items[number].after + makers).reversed()
@@ -165,7 +166,7 @@ struct WaitingOrder {
   }
 
   /// Returns a graph of the items and of the events for which they wait. The first nodes are the items, in their order.
-  /// - Parameter row: reads the present row, for a change that contains only some of the compared columns.
+  /// - Parameter row: reads the present row. Needed if a change has only some of the compared columns.
   /// - Returns: for each node, the numbers of the nodes for which it waits.
   func graph(_ items: [Item], _ row: (_ place: Int, _ key: RowKey) throws -> Row?) rethrows -> [[Int]] {
     var awaited: [[Int]] = Array(repeating: [], count: items.count)
@@ -188,8 +189,8 @@ struct WaitingOrder {
     return awaited
   }
 
-  /// Moves each item behind the items in its `after`. If items wait for each other in a circle, the search may have put
-  /// an item too early.
+  /// Moves each item behind the items in its `after`. The search may have put an item too early if items wait for one
+  /// another in a circle.
   private static func keepingOrder(of items: [Item], _ numbers: [Int]) -> [Int] {
     var isTaken = Array(repeating: false, count: items.count)
     var result: [Int] = []
@@ -261,8 +262,8 @@ struct WaitingOrder {
 }
 
 extension HubStore {
-  /// Returns groups of recorded changes in an order in which each group may help the next one. Groups in which one
-  /// device changes the same row keep their order.
+  /// Returns groups of recorded changes in an order in which each group may help the next group. If one device changes
+  /// the same row in several groups, these groups keep their order.
   func inWaitingOrder<Group>(_ groups: [Group], _ records: (Group) -> [ConflictRecord]) throws -> [Group] {
     var last: [HeldRows.RowReference: Int] = [:]
     let items = groups.enumerated().map { number, group in

@@ -9,7 +9,7 @@ struct RankedEmission {
   let epoch: Epoch
   /// Whether the hub's present files were once in that epoch. If not, the hub lost the whole epoch.
   let isOfFiles: Bool
-  /// The emission's place, from the newest to the oldest: 0 for the newest emission.
+  /// The emission's place by age: 0 for the newest emission.
   let rank: Int
   let stamp: Stamp
   /// The end of the second in which the hub made the emission, in milliseconds since 1970. nil if the manifest has no

@@ -60,8 +60,7 @@ extension HubWorkspace {
     let epoch: Epoch = platform.random.identifier()
     let now = platform.clock.milliseconds()
     try store.logLocalWrites(user: Self.hubUser, at: now)
-    // After a loss, the hub does not know which emission numbers it used. So the new numbers start at a time in
-    // seconds.
+    // After a loss, the hub does not know which emission numbers it used. So new numbers start at the time in seconds.
     try store.beginEpoch(epoch, after: isAfterLoss ? max(now, time) / 1000 : 0)
     if isAfterLoss {
       try store.beginRecovery()
