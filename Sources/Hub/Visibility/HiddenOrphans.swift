@@ -2,14 +2,15 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Rows that no user sees because neither they nor the rows above them name a parent in another table.
+/// Rows that no user sees, because neither the row nor a row above it in its tree names a parent in another table.
 extension ScopeStore {
-  /// The most rows above a row that are read. No app's tree is as deep. A forged tree costs no more than this.
+  /// The greatest number of rows above a row that are read. No app's tree is this deep. The limit bounds the cost of a
+  /// tree that an attacker made.
   private static let mostRowsAbove = 1_000
 
   /// Whether the rules hide a row from every user, because it has no parent in another table. The row need not be in
-  /// the database. The rows above it in its own tree are read as they are now. If one of them is missing, the answer is
-  /// no: the reference decides then. If there are too many, the answer is yes.
+  /// the database. The rows above it in its own table are read from the database. If one of them is missing, the result
+  /// is false, because the missing parent decides then. If there are too many, the result is true.
   func hidesOrphan(_ row: Row, in place: Int) throws -> Bool {
     let table = store.tables[place]
     guard rules.hidesOrphans(table) else { return false }
@@ -18,7 +19,7 @@ extension ScopeStore {
     while let row = next.popLast(), known.count <= Self.mostRowsAbove {
       if rules.namesParent(row, of: table) { return false }
       for key in table.treeKeys where key.columns.allSatisfy({ !row[$0].isNull }) {
-        // A new row that names itself is not in the database yet.
+        // A new row that refers to itself is not in the database yet.
         if names(row, itself: key, of: table) { continue }
         guard let above = try store.parent(of: row, along: key)?.key else { return false }
         if known.insert(above).inserted, let row = try store.rows[place].row(above) { next.append(row) }

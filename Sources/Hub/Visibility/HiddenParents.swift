@@ -1,10 +1,10 @@
 import SatchelDataset
 import SatchelValues
 
-/// Parents that a row names and that the user does not see.
+/// Parents that a row refers to and that the user may not see.
 extension ScopeStore {
-  /// Returns the first parent of `row` that is not a parent of `hub`, that the user may not see, and for which
-  /// `condition` holds.
+  /// Returns the first parent of `row` that the user may not see, and for which `condition` holds. Skips references
+  /// that `hub` has too.
   func hiddenParent(
     of row: Row, from hub: Row?, in place: Int,
     where condition: ((place: Int, key: RowKey)) throws -> Bool = { _ in true }

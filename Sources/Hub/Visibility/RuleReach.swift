@@ -2,12 +2,12 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// The rows that decide about the rights to other rows, because rules read them.
+/// The rows that decide about the rights to other rows. A rule of another row reads them.
 struct RuleReach {
-  /// For each table, the columns that a rule reads in another row than its own.
+  /// For each table: the columns that a rule reads in rows other than its own row.
   let columns: [Set<Int>]
-  /// The tables of which a rule reads another row than its own. A new row of such a table, or a missing one, may change
-  /// the rights to any row.
+  /// The tables in which a rule reads rows other than its own row. A new or deleted row of such a table may change the
+  /// rights to any row.
   let tables: Set<Int>
 
   init(_ store: HubStore) throws {

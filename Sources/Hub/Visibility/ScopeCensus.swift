@@ -8,7 +8,7 @@ struct UserRows {
   var writable: [Name: RowSet] = [:]
 }
 
-/// Evaluates what users see and may change. If the rules cannot distinguish two users, their rows are evaluated once.
+/// Finds the rows that users may see and change. If the rules treat two users alike, their rows are evaluated once.
 final class ScopeCensus {
   private let store: HubStore
   private let usesName: Bool

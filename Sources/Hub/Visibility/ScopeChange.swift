@@ -1,21 +1,21 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Updates a user's visible rows from an earlier result and the changes since. The cost depends on the changes.
+/// Updates a user's visible rows from an earlier result and the later changes. The cost grows with the number of
+/// changes.
 extension ScopeStore {
-  /// The numbers of the rows that the user may see, a set for each table.
+  /// Returns the numbers of the rows that the user may see, one set for each table.
   ///
-  /// A row is evaluated again if a value that the rules read changed, or if the visibility of a row above it changed. A
-  /// whole table is evaluated again if a table that its rule reads changed. The rules are the same as in a full
-  /// evaluation.
+  /// A row is evaluated again if a value that its rule reads changed, or if the visibility of a row above it changed.
+  /// If a rule reads other rows of a table, and that table changed, all rows of the rule's table are evaluated again.
   /// - Parameters:
   ///   - before: the visible rows at an earlier time with the same `basis`.
-  ///   - changed: the rows written since, for each table.
+  ///   - changed: the rows written since that time, for each table.
   func visible(after before: [RowSet], changed: [ChangedRows]) throws -> [RowSet] {
     let links = try links
     var now = before
     for place in links.order {
-      // The rows of the tables above whose visibility changed.
+      // The closure returns the rows of a table above whose visibility changed.
       let found = try rowsToRecheck(place, links, changed) { before[$0].symmetricDifference(now[$0]) }
       switch found {
       case .all: now[place] = try visible(in: place, below: now)
@@ -25,16 +25,16 @@ extension ScopeStore {
     return now
   }
 
-  /// The numbers of the rows that the user may see, a set for each table. Evaluates all rows, table by table, parents
-  /// first.
+  /// Returns the numbers of the rows that the user may see, one set for each table. Evaluates all rows, parents before
+  /// children.
   func visibleFromAbove() throws -> [RowSet] {
     var now = store.tables.map { _ in RowSet() }
     for place in try links.order { now[place] = try visible(in: place, below: now) }
     return now
   }
 
-  /// The visible rows of a table. If the user sees few rows of a parent table, only two groups can be visible: rows
-  /// that refer to these parents, and rows without such a reference. Then only these two groups are read. If rows
+  /// Returns the visible rows of a table. If the user sees few rows of a parent table, only two groups of rows are
+  /// read: rows that refer to these parents, and rows without this reference. No other row can be visible. If rows
   /// without a parent are hidden and the table has no other reference, only the first group is read.
   /// - Parameter now: the visible rows of the tables above.
   private func visible(in place: Int, below now: [RowSet]) throws -> RowSet {
@@ -48,12 +48,12 @@ extension ScopeStore {
     return seen
   }
 
-  /// Whether a row that names no row along its table's only reference is hidden.
+  /// Whether rows without the table's only reference are hidden.
   private func isNeverSeenWithoutParent(_ place: Int) throws -> Bool {
     try rules.hidesOrphans(store.tables[place]) && links.links[place].count == 1
   }
 
-  /// Whether the rows that a link finds are visible without any other condition. Then they need no evaluation, which
+  /// Whether all rows that a link finds are visible without a further condition. They then need no evaluation, which
   /// would take ten times as long.
   private func isSeenWithParent(_ place: Int) -> Bool {
     let table = store.tables[place]
@@ -65,7 +65,7 @@ extension ScopeStore {
 
   private func narrowestLink(_ place: Int, _ now: [RowSet]) throws -> ScopeLinks.Link? {
     let above = try links.links[place].filter { $0.parent != place }
-    // If any of several parents makes a row visible, one link does not find all visible rows.
+    // One visible parent of several is enough here. So the rows below one parent table are not all visible rows.
     if above.count > 1, store.tables[place].rules.parentsMatch == .any { return nil }
     let narrow = above.filter { $0.children != nil && now[$0.parent].count <= Self.mostFollowed }
     guard let link = narrow.min(by: { now[$0.parent].count < now[$1.parent].count }) else { return nil }
@@ -77,13 +77,12 @@ extension ScopeStore {
     case rows(RowSet)
   }
 
-  /// The most rows whose children are looked up. With more rows, it is as cheap to evaluate all rows that may refer to
-  /// them.
+  /// The greatest number of rows whose children are looked up. Above it, the evaluation of all rows costs no more.
   private static let mostFollowed = 20_000
-  /// The most generations of a tree that are evaluated one by one. With more generations, all rows of the tree are
-  /// evaluated at once, because each generation may cost a walk through the tree.
+  /// The greatest number of generations of a tree that are evaluated one by one. With more generations, all rows of the
+  /// tree are evaluated at once, because each generation may cost a full read of the table.
   private static let mostGenerations = 100
-  /// With fewer rows, evaluation one by one is always cheap.
+  /// Up to this number of rows, single evaluations are always cheap.
   private static let fewRows = 2_000
 
   private func rowsToRecheck(_ place: Int, _ links: ScopeLinks, _ changed: [ChangedRows], moved: (Int) -> RowSet) throws
@@ -93,7 +92,7 @@ extension ScopeStore {
     var rows = changed[place].decisive
     for link in links.links[place] where link.parent != place {
       guard let children = link.children else {
-        // A row above may now have another value in the columns that other rows refer to.
+        // A changed row above may have another value in the columns to which other rows refer.
         if !changed[link.parent].all.isEmpty || !moved(link.parent).isEmpty { return .all }
         continue
       }
@@ -107,7 +106,7 @@ extension ScopeStore {
     return isMost ? .all : .rows(rows)
   }
 
-  /// Evaluates the rules for these rows, and for the rows below each row whose visibility changes.
+  /// Evaluates these rows again, and the rows below each row whose visibility changes.
   private func recheck(_ doubtful: RowSet, in place: Int, _ seen: inout RowSet) throws {
     let branches = try links.links[place].filter { $0.parent == place }.compactMap(\.children)
     var next = doubtful

@@ -4,13 +4,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The number of rows that a user may see.
+/// The number of rows that a user may see, for each table.
 public struct ScopeSummary: Sendable {
   public let user: User
   public let tables: [(table: Name, visible: Int, all: Int64)]
 }
 
-/// Why a user sees a row, or does not see it.
+/// The reasons why a user may or may not see a row.
 public struct ScopeExplanation: Sendable {
   /// One condition of the rules for the row.
   public struct Condition: Sendable {
@@ -26,7 +26,7 @@ public struct ScopeExplanation: Sendable {
 }
 
 extension HubWorkspace {
-  /// Counts the rows that a user may see now, by table.
+  /// Counts the rows that a user may see now, for each table.
   public func scope(of name: String) throws -> ScopeSummary {
     try changing { store in
       guard let user = try store.user(name) else { throw Self.noUser(name) }
@@ -37,7 +37,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Shows which rule makes a row visible or hides it.
+  /// Returns which conditions make a row visible or hide it.
   /// - Parameter text: the row's key as people type it.
   public func explainScope(of name: String, table: String, key text: String) throws -> ScopeExplanation {
     try changing { store in
@@ -59,7 +59,7 @@ extension HubWorkspace {
 }
 
 extension ScopeStore {
-  /// Each condition of the rules, and whether the row meets it.
+  /// Returns each condition of the rules, and whether the row meets it.
   fileprivate func conditions(of key: RowKey, in place: Int) throws -> [ScopeExplanation.Condition] {
     let table = store.tables[place]
     return try rules.conditions(of: table).map { condition in

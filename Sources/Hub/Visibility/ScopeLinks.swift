@@ -2,14 +2,14 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// The ways in which visibility spreads: the rows and tables that a row's own visibility depends on.
+/// The rows and tables on which the visibility of a row depends.
 struct ScopeLinks {
   /// A reference along which a table's rows inherit visibility.
   struct Link {
     let parent: Int
-    /// SQL for the numbers of the rows that refer to the rows in `:numbers`, a JSON array. nil if equal values need not
-    /// be equal bytes, or if the reference is not to the parent's key. Then the rows that referred to a deleted row
-    /// cannot be found.
+    /// SQL for the numbers of the rows that refer to the rows in `:numbers`, a JSON array. nil if the rows that
+    /// referred to a deleted row cannot be found. This is so if the reference does not lead to the parent's key, or if
+    /// equal values may have different bytes.
     let children: String?
     /// SQL for the numbers of the rows that refer to no parent.
     let orphans: String
@@ -17,8 +17,8 @@ struct ScopeLinks {
 
   /// For each table, the links to its parents.
   let links: [[Link]]
-  /// For each table, the tables that its rule reads beside the row itself. Any row of those tables may matter for any
-  /// row of this table.
+  /// For each table: the tables in which its rule reads rows other than its own row. Any row of those tables may decide
+  /// about any row of this table.
   let reads: [Set<Int>]
   /// The indices of the tables, parents before their children.
   let order: [Int]
@@ -42,7 +42,7 @@ struct ScopeLinks {
     order = Self.parentsFirst(links)
   }
 
-  /// A table, and all tables above it.
+  /// Returns a table and all tables above it.
   func withAbove(_ place: Int) -> [Int] {
     var (found, next) = ([place], 0)
     while next < found.count {
@@ -52,14 +52,15 @@ struct ScopeLinks {
     return found
   }
 
-  /// The tables that are read as a whole: by a rule, or because their children cannot be found row by row.
+  /// The tables of which every row may decide. Either a rule reads the table, or the children of its rows cannot be
+  /// found.
   var readAsWhole: Set<Int> {
     links.joined().filter { $0.children == nil }.reduce(into: reads.reduce([]) { $0.union($1) }) {
       $0.insert($1.parent)
     }
   }
 
-  /// Without an index over the referring columns, each use costs a walk through the table.
+  /// Returns the SQL for `Link.children`. Without an index on the referring columns, each use reads the whole table.
   private static func children(
     of parent: TrackedTable, in table: TrackedTable, along key: ForeignKey, _ store: HubStore
   ) -> String? {
@@ -95,14 +96,15 @@ struct ScopeLinks {
       """
   }
 
-  /// The tables that a rule reads beside its own row.
+  /// Returns the tables in which a rule reads rows other than its own row.
   static func reads(_ rule: String, of table: TrackedTable, _ store: HubStore) throws -> Set<Int> {
     let authorizer = try authorizer(of: rule, in: table, store)
     return Set(store.tables.indices.filter { authorizer.reads(store.tables[$0].name) })
   }
 
-  /// The reads of a rule beside its own row. The rule is prepared over a row of constants: the rule itself reads all
-  /// tables that are still read. If it cannot be prepared so, it may also read its own table.
+  /// Finds which columns a rule reads outside its own row. To find them, the rule is prepared over one row of NULL
+  /// values instead of its table, so only reads of tables remain. If the rule cannot be prepared in this way, the
+  /// result includes the reads of its own row.
   static func authorizer(of rule: String, in table: TrackedTable, _ store: HubStore) throws -> ReadAuthorizer {
     func prepared(_ from: String) throws -> ReadAuthorizer {
       let authorizer = ReadAuthorizer(tables: store.tables.map(\.name.text))
@@ -121,7 +123,7 @@ struct ScopeLinks {
     var order: [Int] = []
     func visit(_ place: Int) {
       if order.contains(place) { return }
-      // The references of a definition have no circles, except within a tree's own table.
+      // `ScopeRules` allows no circle of parents, except that a tree's table refers to itself.
       for link in links[place] where link.parent != place { visit(link.parent) }
       order.append(place)
     }

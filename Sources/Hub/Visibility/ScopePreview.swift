@@ -2,14 +2,14 @@ import SatchelBundle
 import SatchelValues
 import SatchelWorkspace
 
-/// The rows that a change of rights gives to users and takes from them, and the devices that it affects.
+/// The rows that a change of rights gives to users and takes from users, and the affected devices.
 public struct ScopePreview: Sendable {
   /// The rows of one table. A row counts once for each user.
   public struct Table: Sendable {
     public let table: Name
     public var given: Int
     public var taken: Int
-    /// The number of rows that users still see and may no longer change.
+    /// The number of rows that users still see, but may no longer change.
     public var readOnly: Int
 
     var isEmpty: Bool { given == 0 && taken == 0 && readOnly == 0 }
@@ -21,15 +21,16 @@ public struct ScopePreview: Sendable {
     public let user: String
     public let given: Int
     public let taken: Int
-    /// The number of rows that the user still sees and may no longer change.
+    /// The number of rows that the user still sees, but may no longer change.
     public let readOnly: Int
-    /// The time of the last contact, in milliseconds since 1970. nil if the hub never had a bundle of the device.
+    /// The time of the last contact, in milliseconds since 1970. nil if the hub never received a bundle from the
+    /// device.
     public let lastContact: Int64?
-    /// Whether the device may have changes that the hub does not have yet. No hub can know that there are none.
+    /// Whether the device may have changes that the hub lacks. The hub cannot know for certain that there are none.
     public let mayHaveUnsentWork: Bool
   }
 
-  /// The tables in which rows are given, taken or no longer changed, in the order of the dataset.
+  /// The tables with rows that are given, taken, or no longer changeable, in the order of the dataset.
   public private(set) var tables: [Table] = []
   public private(set) var devices: [Device] = []
 
@@ -38,7 +39,7 @@ public struct ScopePreview: Sendable {
 
   public var readOnly: Int { tables.reduce(0) { $0 + $1.readOnly } }
 
-  /// The same, with only the devices whose rows or rights change.
+  /// This preview with only the devices whose rows or rights change.
   public var ofMovedDevices: ScopePreview {
     var preview = self
     preview.devices = devices.filter { $0.given > 0 || $0.taken > 0 || $0.readOnly > 0 }
@@ -46,7 +47,7 @@ public struct ScopePreview: Sendable {
   }
 
   /// - Parameters:
-  ///   - changes: for each user, the user's rights before the change and after it, and the user's devices.
+  ///   - changes: for each user, the rows before the change and after it, and the user's devices.
   ///   - names: the order of the tables.
   init(_ changes: [(before: UserRows, after: UserRows, devices: [EnrolledDevice])], tables names: [Name]) {
     var totals = Dictionary(names.map { ($0, Table(table: $0, given: 0, taken: 0, readOnly: 0)) }) { first, _ in first }
@@ -56,7 +57,7 @@ public struct ScopePreview: Sendable {
         let (old, new) = (before.seen[name] ?? RowSet(), after.seen[name] ?? RowSet())
         let (given, taken) = (new.subtracting(old).count, old.subtracting(new).count)
         let lost = (before.writable[name] ?? RowSet()).subtracting(after.writable[name] ?? RowSet())
-        // Rows that are taken away are counted already.
+        // Rows that the user no longer sees count as taken, and not as read-only.
         let readOnly = lost.intersection(new).count
         totals[name]?.given += given
         totals[name]?.taken += taken
@@ -74,7 +75,7 @@ public struct ScopePreview: Sendable {
 }
 
 extension HubWorkspace {
-  /// The effect that `setUser` would have with these attributes. Nothing is changed.
+  /// Returns the effect that `setUser` would have with these attributes. Changes nothing.
   public func preview(user name: String, attributes: [(name: String, value: String)]) throws -> ScopePreview {
     try previewing { store in
       guard let user = try store.user(name) else { throw Self.noUser(name) }
@@ -83,7 +84,8 @@ extension HubWorkspace {
     }
   }
 
-  /// The effect that `importUsers` would have. Nothing is changed. New users have no device yet, and do not count.
+  /// Returns the effect that `importUsers` would have. Changes nothing. New users do not count, because they have no
+  /// device yet.
   public func preview(users rows: [[String]]) throws -> ScopePreview {
     try previewing { store in
       try Self.readUsers(rows, store).compactMap { known, user in
@@ -92,8 +94,8 @@ extension HubWorkspace {
     }
   }
 
-  /// The effect that `setDevice` would have. Nothing is changed.
-  /// - Parameter name: the name of the new user; nil: the device stays with its user.
+  /// Returns the effect that `setDevice` would have. Changes nothing.
+  /// - Parameter name: the name of the new user. nil if the device keeps its user.
   public func preview(device: String, user name: String?) throws -> ScopePreview {
     try previewing { store in
       guard let device = try store.device(named: device) else { throw Self.noDevice(device) }
@@ -122,12 +124,12 @@ extension HubWorkspace {
   }
 }
 
-/// Whether a new version of the dataset counts the rows that it gives to users and takes from them.
+/// Whether the command for a new version of the dataset counts the rows that users gain and lose.
 public enum ScopeCounting: Sendable {
   case counted, skipped
 }
 
-/// The users who have devices, and what they see before a new version of the dataset.
+/// The users with devices, and the rows that these users may see before a new version of the dataset is applied.
 struct ScopesBefore {
   private let users: [(user: User, rows: UserRows, devices: [EnrolledDevice])]
   private let tables: [Name]
@@ -141,7 +143,7 @@ struct ScopesBefore {
     tables = store.tables.map(\.name)
   }
 
-  /// Compares the rows that the users saw before with the rows that they see now.
+  /// Compares the rows before the new version with the rows that the users may see now.
   func preview(_ store: HubStore) throws -> ScopePreview {
     let census = try ScopeCensus(store)
     let names = tables + store.tables.map(\.name).filter { !tables.contains($0) }

@@ -1,16 +1,17 @@
 import SatchelMerge
 import SatchelValues
 
-/// Values that the device and another writer wrote, each without knowledge of the other write.
+/// Columns to which the device and another writer wrote the same value, without knowledge of each other.
 ///
-/// The row has the value already, and yet the log gets an entry of the device's write. So a delete or a change that was
-/// made with knowledge of the other write alone counts as concurrent, as if it had arrived before the device's write.
+/// The row already has the value, but the log gets an entry of the device's write too. Without this entry, a later
+/// delete or change would depend on the order of arrival. If its author knew only one of the two writes, it must meet
+/// the other write.
 extension ScopeStore {
-  /// Returns the columns with equal values that are logged, as changes that change no value.
+  /// Returns the columns with equal values that the log must record as changes without an effect.
   ///
-  /// A change of an earlier epoch has none, because the row may contain the change itself. A row that is merged whole
-  /// has none, because a part of a change that was not accepted is no change. The log also shows since when rows name
-  /// files, and who decided when about rights: an equal write has no part in that.
+  /// There are none in three cases. In an earlier epoch, the row may contain the change itself. In a table that merges
+  /// whole rows, a part of a refused change is no change. Columns that name files or decide about rights are left out,
+  /// because the log also shows when these columns changed.
   /// - Parameters:
   ///   - hub: the row that the change met.
   ///   - result: the result of the merge.
@@ -28,7 +29,7 @@ extension ScopeStore {
     }
     switch change {
     case .insert:
-      // The device holds a row with this natural key from now on, even if the two rows had different keys.
+      // From now on, the device has the row with this natural key, even if its own row had another key.
       guard table.folds, result.row == hub, result.disagreement == nil else { return [] }
       return try equal(table.naturalColumns.subtracting(table.schema.key))
     case .update:
@@ -40,7 +41,8 @@ extension ScopeStore {
 }
 
 extension HubStore {
-  /// Logs a change of a row together with equal columns that were written twice. Logs nothing if there is neither.
+  /// Logs a change of a row, together with the equal columns that were written twice. Logs nothing if there are none of
+  /// both.
   func log(
     _ change: Change?, besides equal: [ColumnChange], of key: RowKey, with past: RowNumbers.Entry?, in place: Int,
     from origin: Origin
@@ -51,7 +53,7 @@ extension HubStore {
 }
 
 extension Change {
-  /// Returns an update with further columns. Any other change has all columns already.
+  /// Returns an update with further columns. Inserts and deletes already have all columns.
   fileprivate func with(_ columns: [ColumnChange]) -> Change {
     guard case .update(let changes) = self, !columns.isEmpty else { return self }
     return .update((changes + columns).sorted { $0.column < $1.column })

@@ -6,12 +6,12 @@ import SatchelValues
 /// Decides which rows one user may see and change, during one command.
 final class ScopeStore {
   let store: HubStore
-  /// The user, with the day among the attributes if a rule reads it.
+  /// The user. If a rule reads the day, the day is one of the user's attributes.
   let user: User
   let rules: ScopeRules
   /// The tables in which the user may change every row.
   private let open: Set<Int>
-  /// The tables in which the user may change exactly the rows that the user sees.
+  /// The tables in which the user may change exactly the rows that the user may see.
   private let openWhereSeen: Set<Int>
   private var knownLinks: ScopeLinks?
   private var knownReach: RuleReach?
@@ -21,7 +21,7 @@ final class ScopeStore {
   private let number: Int64
   private var trees: [Int: DeepTree] = [:]
 
-  /// How many rows above a row SQL itself reads. Usual trees are not as deep.
+  /// The greatest number of rows above a row that SQL itself reads. Most trees are less deep.
   static let shallow = 20
 
   /// A query about single rows of one table, prepared once.
@@ -29,7 +29,7 @@ final class ScopeStore {
     private let kept: KeptStatement
     /// The parameters for the key's values.
     private let keyParameters: [Int32]
-    /// The columns of the table itself, by position, that decide the answer.
+    /// The positions of the table's own columns that may change the answer.
     let columns: Set<Int>
     private let store: HubStore
     private let table: Name
@@ -47,7 +47,7 @@ final class ScopeStore {
 
     func holds(for key: RowKey) throws -> Bool { try answer(for: key) { _ in true } ?? false }
 
-    /// The result of `read` for the row with a key. nil if there is none.
+    /// Returns the result of `read` for the row with a key. nil if the query finds no row.
     fileprivate func answer<T>(for key: RowKey, _ read: (borrowing Statement) -> T) throws -> T? {
       defer { kept.statement.reset() }
       for (parameter, value) in zip(keyParameters, key.values) { try kept.statement.bind(value, at: parameter) }
@@ -64,7 +64,7 @@ final class ScopeStore {
     var isOutOfReach: Bool { !maySee && !mayWrite }
   }
 
-  /// - Parameter shallow: how many rows above a row SQL itself reads.
+  /// - Parameter shallow: the greatest number of rows above a row that SQL itself reads.
   init(_ store: HubStore, user: User, shallow: Int = ScopeStore.shallow) {
     self.store = store
     self.user = store.withDay(user)
@@ -77,20 +77,20 @@ final class ScopeStore {
     store.scopes.add(self, number)
   }
 
-  /// The scope of the user with a name. A user whom this hub does not know has no attributes.
+  /// Makes the scope of the user with a name. A user whom this hub does not know has no attributes.
   convenience init(_ store: HubStore, userNamed name: String) throws {
     self.init(store, user: try store.user(name) ?? User(name: name, attributes: []))
   }
 
   deinit { store.scopes.remove(number) }
 
-  /// Whether the user may see a row that has too many rows above it for SQL.
+  /// Whether the user may see a row that has more rows above it than SQL reads.
   func seesInTree(_ key: RowKey, in place: Int) throws -> Bool {
-    // Each query made the trees before the query began.
+    // `prepareForTrees` made the trees before the query began.
     try trees[place]?.isSeen(key) ?? false
   }
 
-  /// How many rows of deep trees were read one by one, for measurements.
+  /// The number of rows of deep trees that were read one by one. Only for measurements.
   var rowsReadInTrees: Int { trees.values.reduce(0) { $0 + $1.rowsRead } }
 
   func forgetTrees() {
@@ -117,13 +117,13 @@ final class ScopeStore {
     }
   }
 
-  /// The numbers of the rows that the user may see, a set for each table. The rules are evaluated for every row.
+  /// Returns the numbers of the rows that the user may see, one set for each table. Evaluates the rules for every row.
   func visible() throws -> [RowSet] { try store.tables.indices.map(visible) }
 
-  /// The numbers of the rows of one table that the user may see.
+  /// Returns the numbers of the rows of one table that the user may see.
   func visible(in place: Int) throws -> RowSet { try numbers(in: place, rules.visible) }
 
-  /// The numbers of the rows that the user may change, a set for each table.
+  /// Returns the numbers of the rows that the user may change, one set for each table.
   /// - Parameter seen: the rows that the user may see.
   func writable(among seen: [RowSet]) throws -> [RowSet] {
     try store.tables.indices.map { place in
@@ -149,7 +149,7 @@ final class ScopeStore {
     return set
   }
 
-  /// Whether the user may now see the row with this number, if it exists.
+  /// Whether the user may see the row with this number as it is now. False if there is no such row.
   func maySee(_ number: Int64, in place: Int) throws -> Bool {
     try store.numbers[place].key(of: number).map { try maySee($0, in: place) } ?? false
   }
@@ -167,8 +167,8 @@ final class ScopeStore {
     return try mayWriteCheck(place).holds(for: key)
   }
 
-  /// The row with this key as it is now, and the user's rights to it. nil if the row does not exist. One query for both
-  /// saved a twentieth of the time of an import.
+  /// Returns the row with this key as it is now, and the user's rights to it. nil if the row does not exist. One query
+  /// finds both the row and the rights. With two queries, an import took a twentieth more time.
   func find(_ key: RowKey, in place: Int) throws -> Found? {
     let rows = store.rows[place]
     if open.contains(place) { return try rows.row(key).map { Found(row: $0, maySee: true, mayWrite: true) } }
@@ -180,32 +180,33 @@ final class ScopeStore {
         row: Row($0.values(from: 0, count: count)), maySee: $0.integer(count) != 0,
         mayWrite: $0.integer($0.columnCount - 1) != 0)
     }
-    // A column's type may treat 1 and '1' as equal; keys must be equal bytes.
+    // A column's type may treat 1 and '1' as equal. But keys are equal only if their bytes are equal.
     return found.flatMap { rows.schema.key(of: $0.row) == key ? $0 : nil }
   }
 
   private func finding(in place: Int) throws -> Question {
     let table = store.tables[place]
-    // Most rules do not distinguish between the right to see and the right to change. Then one condition is enough.
+    // In most tables, a user may change every row that the user may see. One condition is then enough.
     let conditions = [rules.visible(table)] + (openWhereSeen.contains(place) ? [] : [rules.writable(table)])
     return try question(rules.findingSQL(table, asking: conditions), about: table)
   }
 
-  /// Whether the user may lose the right to change a row when it changes from `before` to `after`. Most updates do not
-  /// touch columns that the rules read, and then one query is enough.
+  /// Whether an update from `before` to `after` may end the user's right to change the row. Most updates do not touch
+  /// columns that the rules read, so a further query is then not needed.
   func mayDiffer(_ before: Row, _ after: Row, in place: Int) throws -> Bool {
     if open.contains(place) { return false }
     return try mayWriteCheck(place).columns.contains { before[$0] != after[$0] }
   }
 
-  /// The columns of a row that decide the user's rights to it.
+  /// Returns the columns of a row that decide about the user's rights to this row.
   func deciding(in place: Int) throws -> Set<Int> {
     let seeing = try maySeeChecks[place] ?? question(rules.visible, in: place)
     maySeeChecks[place] = seeing
     return try seeing.columns.union(mayWriteCheck(place).columns)
   }
 
-  /// Whether a change leaves the rights to all other rows as they are, and an update also the rights to its row.
+  /// Whether a change affects no rights. It must not affect the rights to other rows. An update must not affect the
+  /// rights to its own row either.
   func decidesNothing(_ change: Change, in place: Int) throws -> Bool {
     guard case .update(let changes) = change else { return try !reach.tables.contains(place) }
     return try deciding(in: place).union(reach.columns[place]).isDisjoint(with: changes.map(\.column))
@@ -217,14 +218,14 @@ final class ScopeStore {
     return check
   }
 
-  /// A query that finds whether a row meets a condition.
+  /// Returns a query that finds whether a row meets a condition.
   func question(_ condition: (TrackedTable) -> String, in place: Int) throws -> Question {
     let table = store.tables[place]
     return try question(rules.ofRowSQL(table, condition(table)), about: table)
   }
 
-  /// Makes the trees before a query needs them. If a rule is prepared while a query runs, that query ends, because the
-  /// rule is prepared under another setting of the connection.
+  /// Makes the trees before a query needs them. Preparing a rule changes a setting of the connection. If this happened
+  /// while a query runs, the query would end.
   private func prepareForTrees() throws {
     for place in store.tables.indices where trees[place] == nil && !store.tables[place].treeKeys.isEmpty {
       trees[place] = try DeepTree(of: store.tables[place], for: self)
@@ -237,7 +238,7 @@ final class ScopeStore {
     return Question(kept, about: table.schema, columns: authorizer.dependencies(on: table.schema), in: store)
   }
 
-  /// Prepares SQL made of rules, and binds the user's attributes. An attribute that was never set is NULL.
+  /// Prepares SQL that contains rules, and binds the user's attributes. An attribute that was never set is NULL.
   func prepare(_ sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
     let (kept, authorizer) = try store.prepared(rule: sql)
     try kept.statement.bind(.string(user.name), to: "user")

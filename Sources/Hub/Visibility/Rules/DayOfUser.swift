@@ -3,9 +3,9 @@ import SatchelDataset
 import SatchelPlatform
 import SatchelValues
 
-/// The day in the rules of one user.
+/// The present day, which rules may read as `:today`.
 extension HubStore {
-  /// Whether a rule reads the day.
+  /// Whether any rule reads the day.
   var rulesReadDay: Bool {
     dataset.hasDay
       && tables.contains { $0.rules.visible.map(RuleDay.isRead) ?? false || writeRuleReadsDay(of: $0) }
@@ -15,8 +15,8 @@ extension HubStore {
     table.rules.write.expression.map(RuleDay.isRead) ?? false
   }
 
-  /// The user as the rules know the user: with the day at the office, if a rule reads it. A day that is known already
-  /// stays.
+  /// Returns the user with the day at the office as an attribute, if a rule reads the day. If the user already has a
+  /// day, it stays.
   func withDay(_ user: User) -> User {
     guard rulesReadDay, !user.attributes.contains(where: { $0.name == RuleDay.name }) else { return user }
     let today = clock.localDay(milliseconds: clock.milliseconds())
@@ -24,8 +24,8 @@ extension HubStore {
       name: user.name, attributes: user.attributes + [Field(RuleDay.name, .string(today))], expires: user.expires)
   }
 
-  /// Whether an emission was made with other rights of its user than another one, as far as attributes decide. The day
-  /// alone is no such difference: the rows that an emission shows already follow the day. But it is one if the day
+  /// Whether two emissions were made with different rights of their users, as far as attributes decide. A different day
+  /// alone is no difference, because the rows of an emission already follow the day. But it is a difference if the day
   /// decides who may write.
   func haveOtherRights(_ one: Emission, _ other: Emission) -> Bool {
     guard rulesReadDay, !tables.contains(where: writeRuleReadsDay) else { return one.attributes != other.attributes }

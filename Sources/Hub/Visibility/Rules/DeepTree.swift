@@ -2,33 +2,33 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Which rows of a deep tree one user may see. Each row is read once, and its answer is remembered.
+/// Finds out which rows of a deep tree a user may see. Each row is read once, and the answer is remembered.
 ///
-/// A full climb from each row would take time that grows with the square of the depth. Here the climb ends at the first
-/// row that is remembered. A row that is written is forgotten, with all that is remembered below it. A write of another
-/// table that the rules read forgets everything.
+/// To answer, the search climbs from a row to its parents, and stops at remembered rows. Without this memory, the total
+/// time would grow with the square of the depth. After a write of a row, the row is forgotten, with all remembered rows
+/// below it. After a write of another table that the rules read, all rows are forgotten.
 ///
-/// A row that is seen is remembered with all rows above it. A row that is hidden is remembered with the row that hides
-/// it. So no answer stays after its reason was forgotten.
+/// A visible row is remembered with all rows above it. A hidden row is remembered with the row that hides it. So no
+/// answer remains when its reason is forgotten.
 final class DeepTree: RowFollower {
   private struct Known {
     let key: RowKey
     let isSeen: Bool
-    /// Rows that refer to this row. Some of them may be forgotten.
+    /// The remembered rows that refer to this row. Some of them may be forgotten since.
     var children: [Int] = []
   }
 
-  /// How many rows are remembered. A deeper tree needs more.
+  /// The number of rows that are remembered. A tree with more rows above one row needs more.
   static let mostRows = 100_000
 
   private let stepUp: KeptStatement
-  /// The parameters that take the values of a row's key.
+  /// The parameters for the values of a row's key.
   private let keyParameters: [Int32]
   private let schema: TableSchema
   private let ways: Int
-  /// The columns of each table on which answers depend.
+  /// For each table: the columns that may change an answer.
   private let deciding: [Name: Set<Int>]
-  /// Whether a row may decide about rows that are not below it.
+  /// Whether a row may decide about rows that are not below it in the tree.
   private let isTangled: Bool
   private var known: [Int: Known] = [:]
   private var numbers: [RowKey: Int] = [:]
@@ -52,8 +52,8 @@ final class DeepTree: RowFollower {
     scope.store.database.writes.add(self)
   }
 
-  /// Whether a row may decide about rows that are not below it. A rule of this table or of a table above may read any
-  /// row of the tree. Or a reference may match several rows.
+  /// Whether a row may decide about rows that are not below it. This is so if a rule of this table, or of a table above
+  /// it, may read any row of the tree. It is also so if a reference may match several rows.
   private static func isTangled(_ table: TrackedTable, _ scope: ScopeStore) throws -> Bool {
     let (store, links) = (scope.store, try scope.links)
     guard let place = store.place(of: table.name) else { return true }
@@ -61,9 +61,9 @@ final class DeepTree: RowFollower {
     return !table.treeKeys.allSatisfy { matchesOneRow($0, of: table, store) }
   }
 
-  /// Whether a reference matches at most one row, even if it spells the row's value differently.
+  /// Whether a reference matches at most one row, even if it spells the key in another way.
   ///
-  /// The values are compared by the type and the collation of the parent's column. So a UNIQUE index with this
+  /// SQLite compares the values by the type and the collation of the parent's column. A UNIQUE index with this
   /// collation allows only one match.
   private static func matchesOneRow(_ key: ForeignKey, of table: TrackedTable, _ store: HubStore) -> Bool {
     var collations: [Int: String] = [:]
@@ -88,10 +88,12 @@ final class DeepTree: RowFollower {
     if let row = known(key) { return row.isSeen }
     if max(known.count, links) > limit { forgetAll() }
     let climb = try climb(from: key)
-    // A deeper tree must be read again each time that it is forgotten, so it is forgotten less often.
+    // A climb with more rows than the limit would be forgotten at once, and read again for each row. So the limit grows
+    // with the climb.
     limit = max(Self.mostRows, 2 * climb.rows.count)
     let hidden = climb.hidden
-    // Rows below a missing row are hidden until the missing row comes, which may be soon. So they are not remembered.
+    // Rows below a missing row are hidden until the missing row comes. It may come soon, so these rows are not
+    // remembered.
     let lost = climb.spread(from: climb.rows.indices.filter { climb.rows[$0].isLost && !hidden[$0] })
     remember(climb, hidden: hidden, lost: lost)
     return !hidden[0] && !lost[0]
@@ -102,30 +104,31 @@ final class DeepTree: RowFollower {
   /// A row on the way up.
   private struct Climbed {
     let key: RowKey
-    /// Whether the row is hidden, even if rows above it are unknown.
+    /// Whether the row itself is hidden, or a remembered row above it is.
     var isHidden: Bool
-    /// Whether the row, or a remembered row above it, names a parent in another table, or whether it needs none.
+    /// Whether the row, or a remembered row above it, names a parent in another table. Also true if the table needs no
+    /// parent.
     var isNamed = false
     /// Whether the row is missing, or refers to a row that is missing or has no key.
     var isLost = false
     var parents: [RowKey] = []
   }
 
-  /// The rows above a row, up to those that are remembered.
+  /// The rows above a row, up to the first remembered rows.
   private struct Climbing {
     var rows: [Climbed] = []
-    /// For each row, the positions of the rows that refer to it.
+    /// For each row: the positions of the rows that refer to it.
     var children: [[Int]] = []
 
-    /// For each row, whether it is hidden. A row is hidden too if no row above it names a parent, as in a circle. If a
-    /// row above it is missing, that is not known yet.
+    /// For each row: whether it is hidden. A row is also hidden if no row above it names a parent, as in a circle. If a
+    /// row above it is missing, that is not decided yet.
     var hidden: [Bool] {
       let named = spread(from: rows.indices.filter { rows[$0].isNamed })
       let lost = spread(from: rows.indices.filter { rows[$0].isLost })
       return spread(from: rows.indices.filter { rows[$0].isHidden || !named[$0] && !lost[$0] })
     }
 
-    /// For each row, whether it is in `first` or below a row in `first`.
+    /// For each row: whether it is in `first`, or below a row in `first`.
     func spread(from first: [Int]) -> [Bool] {
       var isReached = rows.map { _ in false }
       var next = first
@@ -211,7 +214,7 @@ final class DeepTree: RowFollower {
     if let number = numbers[write.key] { forget(number) }
   }
 
-  /// Forgets a row and all that is remembered below it.
+  /// Forgets a row and all remembered rows below it.
   private func forget(_ number: Int) {
     var next = [number]
     while let number = next.popLast() {

@@ -4,13 +4,13 @@ import SatchelSQLite
 import SatchelValues
 
 extension HubStore {
-  /// The longest time that the rules may take to find the next row, in milliseconds.
+  /// The longest time that the rules may take until the query finds the next row, in milliseconds.
   static let longestRule: Int64 = 10 * 60_000
 
-  /// Runs a query that is made of the dataset's rules.
+  /// Runs a query that contains the dataset's rules.
   ///
-  /// Throws a `DatasetError` if the rules find no next row in time, because they may never end.
-  /// - Parameter body: restarts the time with each row that it gets.
+  /// Throws a `DatasetError` if the query finds no next row in this time, because the rules may never end.
+  /// - Parameter body: runs the query, and restarts the time limit after each row.
   func askingRules<T>(of table: Name, _ body: (_ limit: TimeLimit) throws -> T) throws -> T {
     let limit = TimeLimit(milliseconds: Self.longestRule, by: clock)
     do {

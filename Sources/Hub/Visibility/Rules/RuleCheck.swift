@@ -4,9 +4,11 @@ import SatchelSQLite
 import SatchelValues
 
 extension ScopeRules {
-  /// Checks every rule by itself. A rule must be one whole expression, read only the dataset's tables, name existing
-  /// columns, use only the parameters of the user, and always give the same result for the same rows. Then checks all
-  /// rules together, as they are evaluated. Throws a `DatasetError` with the rule's place.
+  /// Checks each rule, and then checks that all rules can be evaluated together.
+  ///
+  /// A rule must be one whole expression. It may read only the dataset's tables and their existing columns, and use
+  /// only the parameters of the user. It must always give the same result for the same rows. Throws a `DatasetError`
+  /// that names the place of a wrong rule.
   func check(in database: borrowing Database) throws {
     try checkForCircles()
     for table in tables {
@@ -54,8 +56,8 @@ extension ScopeRules {
     }
   }
 
-  /// Refuses a rule that reads the position of a row in this database. The position says nothing about the row, and it
-  /// differs on each replica.
+  /// Refuses a rule that reads a rowid or a local key. Such a number differs on each replica, and says nothing about
+  /// the row.
   private func checkPlaces(
     read authorizer: ReadAuthorizer, at place: String, in database: borrowing Database
   ) throws {
@@ -94,7 +96,7 @@ extension ScopeRules {
   }
 }
 
-/// Why a text is not one whole SQL expression inside its parentheses. nil if it is.
+/// Returns why a text is not one whole SQL expression. nil if it is.
 func expressionProblem(in rule: String) -> String? {
   var depth = 0
   var bytes = Array(rule.utf8)[...]
@@ -107,7 +109,7 @@ func expressionProblem(in rule: String) -> String? {
       if depth < 0 { return "a closing parenthesis has no opening parenthesis" }
     case UInt8(ascii: ";"): return "a rule is one expression, without a semicolon"
     case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-      // A doubled quote ends the text and begins the next text. The outcome is the same.
+      // A doubled quote is read as the end of one text and the beginning of the next. The result is the same.
       guard let end = bytes.firstIndex(of: byte) else { return "a quote is not closed" }
       bytes = bytes[(end + 1)...]
     case UInt8(ascii: "["):

@@ -3,16 +3,16 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// The dataset's `visible` and `write` rules as SQL over this database. Parameters are the user's name and attributes.
+/// The dataset's `visible` and `write` rules as SQL for this database. The user's name and attributes are parameters.
 struct ScopeRules {
   let dataset: DatasetDefinition
   let tables: [TrackedTable]
-  /// nil: SQL itself follows trees of any depth.
+  /// How SQL follows trees. nil if SQL itself follows trees of any depth.
   var climb: Climb?
 
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
 
-  /// SQL for the stable numbers of the rows that meet a condition.
+  /// Returns SQL that finds the stable numbers of the rows that meet a condition.
   func numbersSQL(_ table: TrackedTable, _ condition: String) -> String {
     let names = RowNumbers.names(table)
     return """
@@ -23,13 +23,13 @@ struct ScopeRules {
       """
   }
 
-  /// SQL that finds whether the row with the key `:satchel_1`, `:satchel_2`, ... meets a condition.
+  /// Returns SQL that finds whether the row with the key `:satchel_1`, `:satchel_2`, ... meets a condition.
   func ofRowSQL(_ table: TrackedTable, _ condition: String) -> String {
     "\(visibleRowsCTE(above: table))SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow(table)) AND (\(condition))"
   }
 
-  /// SQL for the columns of the row with the key `:satchel_1`, `:satchel_2`, ..., followed by whether the row meets
-  /// each of these conditions. (`IS TRUE` would look for a column of that name.)
+  /// Returns SQL for the columns of the row with the key `:satchel_1`, `:satchel_2`, .... For each condition, a further
+  /// column has 1 or 0. (With `IS TRUE`, SQLite would look for a column named TRUE.)
   func findingSQL(_ table: TrackedTable, asking conditions: [String]) -> String {
     let columns =
       table.schema.columns.map { "\(quoted(table.name)).\(quoted($0))" }
@@ -41,8 +41,8 @@ struct ScopeRules {
       """
   }
 
-  /// The condition that a row has the key `:satchel_1`, `:satchel_2`, .... The key is compared by the column's
-  /// collation, which has an index, and by its bytes. A column's type may turn a text into a number.
+  /// The condition that a row has the key `:satchel_1`, `:satchel_2`, .... The first comparison uses the column's
+  /// collation, because its index does. But it may treat other texts as equal, so a second comparison uses the bytes.
   func isRow(_ table: TrackedTable) -> String {
     Self.all(
       table.schema.key.enumerated().map { place, column in
@@ -51,13 +51,13 @@ struct ScopeRules {
       })
   }
 
-  /// Whether every user may change every row, whatever it contains.
+  /// Whether every user may change every row, whatever values the row has.
   func letsWriteAll(_ table: TrackedTable) -> Bool {
     table.rules.write == .visible && table.rules.visible == nil && table.parentKeys(in: dataset).isEmpty
       && table.treeKeys.isEmpty
   }
 
-  /// The condition that the user may change a row. It never allows more than the parents allow.
+  /// The condition that the user may change a row. It never allows a row that the parents' rules do not allow.
   func writable(_ table: TrackedTable) -> String {
     switch table.rules.write {
     case .visible: visible(table)
@@ -67,13 +67,13 @@ struct ScopeRules {
     }
   }
 
-  /// The condition that the user may see a row: the table's own rule and its parents' rules, at any depth.
+  /// The condition that the user may see a row: the table's own rule and the rules of all tables above it.
   func visible(_ table: TrackedTable) -> String { Self.all(conditions(of: table).map(\.sql)) }
 
   // MARK: visible rows of the tables above
 
-  /// SQL that names the visible rows of each table above this table, for one statement. The conditions use these names.
-  /// Nested conditions of a few generations would exceed the limits of SQLite's parser.
+  /// Returns SQL that defines names for the visible rows of each table above this table. The conditions use these
+  /// names. If the conditions were nested instead, a few generations would exceed the limits of SQLite's parser.
   func visibleRowsCTE(above table: TrackedTable) -> String {
     var found: [(name: String, sql: String)] = []
     func add(_ name: String, _ table: TrackedTable, _ columns: String, _ conditions: [Condition]) {
@@ -98,25 +98,25 @@ struct ScopeRules {
 
   func place(_ table: TrackedTable) -> Int { tables.firstIndex { $0.name == table.name } ?? tables.count }
 
-  /// The name for the rows of a table that the user may see.
+  /// The SQL name for the rows of a table that the user may see.
   private func visibleRowsName(_ table: TrackedTable) -> String { "satchel_seen_\(place(table))" }
 
-  /// The name for the rows of a tree that are visible unless a row above them is hidden.
+  /// The SQL name for the rows of a tree that are visible unless a row above them is hidden.
   func rowsBesideTreeName(_ table: TrackedTable) -> String { "satchel_beside_tree_\(place(table))" }
 
   // MARK: conditions of a row
 
-  /// One condition of the rules for the visibility of a row.
+  /// One condition for the visibility of a row.
   struct Condition {
     enum Subject: Equatable {
       /// The row's own values.
       case row
-      /// The row's parents in other tables: any of them, or the named parent. The rule says whether the condition also
-      /// holds for a row that names none of them.
+      /// The row's parents in other tables. One visible parent of the listed references is enough. `orphans` says
+      /// whether the condition also holds for a row without such a parent.
       case parents([Reference], orphans: OrphanRule)
-      /// The row names a row of any of these tables. In a tree, one of its rows above it may name that row.
+      /// The row, or in a tree a row above it, refers to a row of one of these tables.
       case named([Name])
-      /// The rows of its own table above it.
+      /// The rows above the row in its own table.
       case tree
     }
 
@@ -130,25 +130,25 @@ struct ScopeRules {
     let columns: [Name]
   }
 
-  /// The conditions of the rules for a row. All of them must hold. A rule has its own parentheses and sees the table's
-  /// columns first, so it can only narrow the rows that the parents allow.
+  /// Returns the conditions of the rules for a row. All of them must hold. Each rule is in its own parentheses, and its
+  /// column names mean the table's columns first. So a rule can only narrow the rows that the parents allow.
   func conditions(of table: TrackedTable) -> [Condition] { conditionsBesideTree(table) + treeCondition(table) }
 
   private func conditionsBesideTree(_ table: TrackedTable) -> [Condition] {
     conditionsOfRowAlone(table) + namedConditions(table)
   }
 
-  /// The conditions for which no row above the row in its own tree is read.
+  /// Returns the conditions that do not depend on the rows above the row in its own table.
   func conditionsOfRowAlone(_ table: TrackedTable) -> [Condition] {
     [Condition(subject: .row, sql: table.rules.visible.map { "(\($0)\n)" } ?? "1")] + parentConditions(table)
   }
 
-  /// For each parent, the user must see the parent row, or there must be no parent row. If the rule says so, one
-  /// visible parent is enough.
+  /// Returns the conditions for the parents. The user must see each parent that the row refers to. If the table's rule
+  /// is `any`, one visible parent is enough.
   private func parentConditions(_ table: TrackedTable) -> [Condition] {
     let parents = namedParents(table)
     if parents.count == 1, table.treeKeys.isEmpty, table.rules.orphans == .hidden {
-      // Without a parent row there is nothing to see.
+      // This condition does not hold for a row without a parent.
       return [Condition(subject: .parents([parents[0].reference], orphans: .hidden), sql: parents[0].isSeen)]
     }
     guard table.rules.parentsMatch == .any, parents.count > 1 else {
@@ -165,18 +165,18 @@ struct ScopeRules {
     ]
   }
 
-  /// Whether no user sees the rows of a table that name no parent in another table. In a tree, it is enough that a row
-  /// above the row names one.
+  /// Whether no user sees a row that has no parent in another table. In a tree, it is enough that a row above the row
+  /// has one.
   func hidesOrphans(_ table: TrackedTable) -> Bool {
     table.rules.orphans == .hidden && !table.parentKeys(in: dataset).isEmpty
   }
 
-  /// Whether a row itself names a parent in another table.
+  /// Whether a row itself refers to a parent in another table.
   func namesParent(_ row: Row, of table: TrackedTable) -> Bool {
     table.parentKeys(in: dataset).contains { key in key.columns.allSatisfy { !row[$0].isNull } }
   }
 
-  /// The condition that the row itself names a parent in another table.
+  /// The condition that the row itself refers to a parent in another table.
   func namesParent(_ table: TrackedTable) -> String {
     let isNamed = table.parentKeys(in: dataset).map { key in
       "(\(Self.all(key.columns.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0])) IS NOT NULL" })))"
@@ -184,8 +184,9 @@ struct ScopeRules {
     return "(\(isNamed.joined(separator: " OR ")))"
   }
 
-  /// The condition that a row, or in a tree a row above it, names a parent in another table. Empty if the rules show
-  /// rows without a parent, or if the table has only one parent: the parent's condition then excludes such rows itself.
+  /// Returns the condition that a row, or in a tree a row above it, refers to a parent in another table. Empty if the
+  /// rules show rows without a parent. Empty also if the table has only one parent, because then the parent's condition
+  /// excludes such rows.
   private func namedConditions(_ table: TrackedTable) -> [Condition] {
     let keys = table.parentKeys(in: dataset)
     guard hidesOrphans(table), keys.count + table.treeKeys.count > 1 else { return [] }
@@ -197,13 +198,13 @@ struct ScopeRules {
 
   private struct NamedParent {
     let reference: Reference
-    /// The condition that the row names no such parent.
+    /// The condition that the row refers to no such parent.
     let isNone: String
-    /// The condition that the user may see the named parent.
+    /// The condition that the user may see this parent.
     let isSeen: String
   }
 
-  /// The named parents, one for each foreign key along which visibility is inherited from another table.
+  /// Returns the parents of a table: one for each foreign key along which rows inherit visibility from another table.
   private func namedParents(_ table: TrackedTable) -> [NamedParent] {
     table.parentKeys(in: dataset).compactMap { key in
       guard let parent = self.table(key.parent) else { return nil }
@@ -219,9 +220,9 @@ struct ScopeRules {
 
   static func all(_ parts: [String]) -> String { parts.joined(separator: " AND ") }
 
-  /// The condition that a column's value refers to a parent's column. SQLite compares a reference by the type and the
-  /// collation of the parent's column. The plus sign removes the type of the other column. With that type, SQLite might
-  /// treat 1 and '01' as equal, and could not use the parent's index.
+  /// Returns the condition that a column's value refers to a parent's column. SQLite compares references by the type
+  /// and the collation of the parent's column. The plus sign removes the type of the child's column. With that type,
+  /// SQLite might treat 1 and '01' as equal, and could not use the parent's index.
   ///
   /// https://sqlite.org/foreignkeys.html, section 3, and https://sqlite.org/datatype3.html, section 4.2.
   static func refers(_ own: String, to parent: String) -> String { "\(parent) = +\(own)" }

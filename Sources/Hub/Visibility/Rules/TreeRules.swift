@@ -2,19 +2,19 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Rules of tables that refer to themselves: nothing is seen below a hidden row.
+/// Rules of tables that refer to themselves. Such a table is a tree, and no row below a hidden row is visible.
 extension ScopeRules {
-  /// How far SQL itself goes up a tree, and which scope decides about rows with more rows above them.
+  /// The number of rows that SQL itself climbs in a tree, and the scope that decides if there are more.
   struct Climb {
-    /// The number of rows above a row that SQL reads.
+    /// The greatest number of rows above a row that SQL reads.
     let rows: Int
-    /// The number of the scope that decides beyond this limit.
+    /// The number of the scope that decides about a row with more rows above it.
     let scope: Int64
   }
 
-  /// For a table that is a tree of its own rows: the condition that no row above this row is hidden, along any of the
-  /// table's references. The search goes up from the row, so its cost is the depth. A circle of rows ends where it
-  /// began.
+  /// The condition that no row above this row in its tree is hidden, along any of the table's references. Empty if the
+  /// table is no tree. The search climbs from the row, so its cost grows with the depth. In a circle of rows, the
+  /// search ends where it began.
   func treeCondition(_ table: TrackedTable) -> [Condition] {
     if table.treeKeys.isEmpty { return [] }
     return [Condition(subject: .tree, sql: climb.map { boundedTree(table, $0) } ?? wholeTree(table))]
@@ -28,8 +28,8 @@ extension ScopeRules {
     """
   }
 
-  /// The same condition if SQL reads only a limited number of rows above this row. If there are more rows, SQL calls
-  /// the function of the scope, which decides about them.
+  /// The same condition, but SQL reads only a limited number of rows above this row. If there are more rows, SQL calls
+  /// the function of `OpenScopes`, and the scope decides.
   private func boundedTree(_ table: TrackedTable, _ climb: Climb) -> String {
     let key = table.schema.key.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0]))" }
     let arguments = ["\(climb.scope)", "\(place(table))"] + key
@@ -44,9 +44,9 @@ extension ScopeRules {
       """
   }
 
-  /// For a table that is a tree and hides rows without a parent: the condition that a row above the row names a parent
-  /// in another table. A circle of rows, or a row that names itself, has no such row. If there are more rows above than
-  /// SQL reads, this condition is true: then the scope decides in the condition of the tree.
+  /// For a tree that hides rows without a parent: the condition that a row above this row refers to a parent in another
+  /// table. It does not hold for a circle of rows. It holds if there are more rows above than SQL reads, because then
+  /// the scope decides in `treeCondition`.
   func namedAbove(_ table: TrackedTable) -> String {
     let name = quoted(table.name)
     let ways = table.treeKeys.enumerated().map { way, key in
@@ -62,11 +62,11 @@ extension ScopeRules {
       """
   }
 
-  /// SQL for the rows above the row. Each reference has columns of its own. In shared columns, the values of several
-  /// references would be compared by the type of one reference.
+  /// Returns SQL for the rows above this row. Each reference has its own columns. If several references shared columns,
+  /// SQLite would compare their values by the type of one reference.
   private func above(_ table: TrackedTable, limit: String = "") -> String {
     let (keys, name) = (table.treeKeys, quoted(table.name))
-    /// The rows to which the rows of `source` refer along one reference.
+    /// Returns SQL for the values of one reference in the rows of `source`, and for whether the rows have them.
     func step(_ way: Int, _ source: String) -> (columns: String, isThere: String) {
       let own = keys[way].columns.map { "\(source).\(quoted(table.schema.columns[$0]))" }
       let columns = keys.indices.flatMap { $0 == way ? own : Self.names(keys[$0], $0).map { _ in "NULL" } }
@@ -91,7 +91,7 @@ extension ScopeRules {
       """
   }
 
-  /// Whether a row of `satchel_above` is hidden or missing.
+  /// The condition that a row of `satchel_above` is hidden or missing.
   private func hidden(_ table: TrackedTable) -> String {
     let name = quoted(table.name)
     let ways = table.treeKeys.enumerated().map { way, key in
@@ -102,8 +102,8 @@ extension ScopeRules {
     return ways.joined(separator: " OR ")
   }
 
-  /// The columns by which the rows of a tree name each other. SQL reads no other columns of the rows above a row,
-  /// because each column that it reads counts as a column that decides about rights.
+  /// Returns the columns to which the references of a tree lead. SQL must read no other column of the rows above,
+  /// because each column that it reads counts as deciding about rights.
   func namingColumns(_ table: TrackedTable) -> String {
     var columns: [Name] = []
     for column in table.treeKeys.flatMap(\.parentColumns) where !columns.contains(column) { columns.append(column) }
@@ -118,11 +118,11 @@ extension ScopeRules {
     all(zip(key.parentColumns, names(key, way)).map { refers("satchel_above.\($1)", to: "\(row).\(quoted($0))") })
   }
 
-  /// SQL for one step up a tree from the row with the key `:satchel_1`, `:satchel_2`, ....
+  /// Returns SQL for one step up a tree, from the row with the key `:satchel_1`, `:satchel_2`, ....
   ///
-  /// The first column says whether nothing hides the row itself. The second column says whether the row names a parent
-  /// in another table, or needs none. Then, for each reference of the tree, come whether the reference names a row, and
-  /// the key of that row.
+  /// The first column says whether nothing hides the row itself. The second column says whether the row refers to a
+  /// parent in another table, or needs none. Further columns follow for each reference of the tree: whether the row has
+  /// this reference, and the key of the row to which it leads.
   func stepUpSQL(_ table: TrackedTable) -> String {
     let name = quoted(table.name)
     let key = table.schema.key.map { quoted(table.schema.columns[$0]) }

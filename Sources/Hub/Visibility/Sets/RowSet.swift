@@ -1,4 +1,4 @@
-/// A set of stable row numbers, with one bit for each number. Row numbers are dense.
+/// A set of stable row numbers, with one bit for each number. Row numbers are dense, so few bits are unused.
 public struct RowSet: Hashable, Sequence, Sendable {
   var words: [UInt64] = []
 

@@ -1,12 +1,13 @@
-/// The compact form in which a set is stored: blocks of 65,536 numbers. Each block is a bit map or, if it has few
-/// numbers, a list of the gaps between its numbers. A gap uses Golomb's code with a power of two (Rice): a one for each
-/// 2^k in the gap, a zero, and the lower k bits of the gap. This takes less than a byte for each number, if at least
-/// one in 60 numbers is in the set. The choice of a form for each block follows Roaring bitmaps (Chambi, Lemire, Kaser,
-/// Godin, 2016).
+/// The compact form in which a set is stored: blocks of 65,536 numbers. A block is a bit map, or a list of the gaps
+/// between its numbers if the list is shorter.
+///
+/// A gap uses Golomb's code with a power of two (Rice): a one for each 2^k in the gap, a zero, and the lower k bits of
+/// the gap. If at least one in 60 numbers is in the set, a number takes less than a byte. The choice of a form for each
+/// block follows Roaring bitmaps (Chambi, Lemire, Kaser, Godin, 2016).
 extension RowSet {
   private static let blockWords = 1024
   private static let blockSize = blockWords << 6
-  /// The form of a block: the number of lower bits of each gap, or this value for a bit map.
+  /// The form of a block that is a bit map. Any other form is k: the number of lower bits of each gap.
   private static let asBits: UInt8 = 0xff
   private static let mostLowerBits = 16
 
@@ -29,10 +30,10 @@ extension RowSet {
     return bytes
   }
 
-  /// The block as gaps. nil if a bit map is not longer.
+  /// Returns the block as gaps. nil if a bit map takes no more bytes.
   private static func gaps(_ block: ArraySlice<UInt64>) -> (form: UInt8, content: [UInt8])? {
     let count = block.reduce(0) { $0 + $1.nonzeroBitCount }
-    // Each number takes two bits at least, unless it follows its neighbour directly.
+    // With this many numbers, a list of gaps is hardly shorter than a bit map.
     if count * 2 >= block.count << 6 { return nil }
     if count == 0 { return (0, []) }
     // The best k is about the logarithm of the mean gap.
@@ -53,7 +54,7 @@ extension RowSet {
     return content.count < block.count * 8 ? (UInt8(lower), content) : nil
   }
 
-  /// nil if the bytes do not encode a set.
+  /// Returns nil if the bytes do not encode a set.
   public init?(encoded bytes: [UInt8]) {
     var index = 0
     var block = 0
@@ -86,8 +87,8 @@ extension RowSet {
     trim()
   }
 
-  /// Appends a number with seven bits in each byte, the lowest first. The highest bit of a byte says that more bytes
-  /// follow (LEB128).
+  /// Appends a number with seven bits in each byte, the lowest bits first. The highest bit of a byte says that another
+  /// byte follows (LEB128).
   private static func append(_ number: Int, to bytes: inout [UInt8]) {
     var rest = number
     while rest >= 0x80 {
@@ -111,13 +112,13 @@ extension RowSet {
   }
 }
 
-/// Writes bits one after another, the lowest bit of each byte first.
+/// Writes bits one after another. Each byte begins with its lowest bit.
 private struct BitWriter {
   private var bytes: [UInt8] = []
   private var rest: UInt64 = 0
   private var count = 0
 
-  /// Writes the gap's upper part as that many ones and a zero, then the lower bits.
+  /// Writes the upper part of the gap as this many ones and a zero, and then writes the lower bits.
   mutating func append(gap: Int, lower: Int) {
     for _ in 0..<gap >> lower { append(1, count: 1) }
     append(0, count: 1)
@@ -134,7 +135,7 @@ private struct BitWriter {
     }
   }
 
-  /// The written bytes. The last byte is filled up with ones, which begin a gap that never ends.
+  /// The written bytes. The last byte is filled with ones. A reader treats them as a gap that is cut off.
   var finished: [UInt8] { count == 0 ? bytes : bytes + [UInt8(truncatingIfNeeded: rest | ~0 << UInt64(count))] }
 }
 
@@ -150,7 +151,7 @@ private struct BitReader {
     return Int(bytes[bytes.startIndex + place >> 3] >> UInt8(place & 7) & 1)
   }
 
-  /// The next gap. nil at the end, or if the gap is cut off.
+  /// Returns the next gap. nil at the end, or if the gap is cut off.
   mutating func gap(lower: Int) -> Int? {
     var upper = 0
     while let bit = next() {
