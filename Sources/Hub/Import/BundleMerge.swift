@@ -111,8 +111,8 @@ struct BundleMerge {
   }
 
   /// Returns by how many milliseconds the device's clock is ahead of the hub's clock. If the result is negative, the
-  /// clock is behind by at least that time: the bundle is dated before the emission that it names. The time that a
-  /// bundle spends on a stick does not count.
+  /// clock is behind by at least that time. The bundle then has an earlier date than the emission that it names. The
+  /// time that a bundle spends on a stick does not count.
   private func skew(at now: Int64) throws -> Int64 {
     guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
     if made > now { return made - now }

@@ -11,7 +11,7 @@ extension HubWorkspace {
   /// copy even if the dataset requests none, because a person may ask for it.
   ///
   /// For a copy of a former version, the hub does not read the rows. A migration may have changed a generated column
-  /// that takes long to compute, and the hub no longer has the former column for a comparison.
+  /// that takes long to compute. The hub no longer has the former column for a comparison.
   ///
   /// Throws a `BundleError` if a check fails. The hub then refuses the bundle.
   func check(snapshotOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {

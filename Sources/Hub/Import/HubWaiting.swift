@@ -109,7 +109,7 @@ extension HubWorkspace {
     return try waitingBundle(whole, at: path, reason(for: whole, store), store)
   }
 
-  /// Returns a text that changes when the hub may decide otherwise about a refused bundle of the sender: when it may
+  /// Returns a text that changes when the hub may decide otherwise about a refused bundle of the sender. It may then
   /// accept the bundle, or let it wait.
   func stateForWaiting(of manifest: Manifest, _ store: HubStore) throws -> String {
     let device = try store.device(manifest.from.id)

@@ -209,7 +209,7 @@ final class PrimaryKeyRemapping {
     return limit
   }
 
-  /// Prevents that the hub gives this row's key to other rows, if the hub is about to accept this new row.
+  /// Ensures that no other row gets the key of this new row, if the hub is about to accept the row.
   private func raiseNewKeys(above birth: InsertedRow, _ found: inout Findings) throws {
     guard store.tables[birth.place].rules.keys == .blocks, case .integer(let number) = birth.key,
       try number > found.greatest[birth.place] ?? 0 && number <= limit(in: birth.place) && !isForbidden(birth)
@@ -228,7 +228,7 @@ final class PrimaryKeyRemapping {
   }
 
   /// Returns the key of the only row at the hub with the same natural key as a new row of the device. nil if there is
-  /// no such row, or if the device may not change it. nil also if the device distinguishes the two rows: its bundle
+  /// no such row, or if the user may not change it. nil also if the device distinguishes the two rows. Its bundle then
   /// names both rows, or changes the natural key of the new row.
   private func twin(of birth: InsertedRow, _ found: Findings) throws -> Value? {
     let table = store.tables[birth.place]
@@ -258,8 +258,8 @@ final class PrimaryKeyRemapping {
       return try !lost.isSameThing(map.row(birth.row, of: birth.place), at: birth.key, in: birth.place)
     }
     let past = try store.past(of: key, in: birth.place)
-    // A row number without a stamp belongs to a row that the hub never had: a change waits for the row, or the hub must
-    // send the key again.
+    // A row number without a stamp belongs to a row that the hub never had. The number exists because a change waits
+    // for the row, or because the hub must send the key again.
     guard let since = base.cursor else {
       guard let past, past.stamp != .zero else { return false }
       return try !isDeletedByOther(birth, past)

@@ -87,8 +87,8 @@ extension HubStore {
   }
 
   /// Returns the contradiction of a bundle that the ledger does not contain. The database may have been put back from a
-  /// copy, and then it lacks later bundles. nil for such a bundle if a new epoch has begun since, because its device
-  /// delivers it again.
+  /// copy, and then it lacks later bundles. After a new epoch began, such a bundle is no contradiction, because its
+  /// device delivers it again.
   private func unknown(_ manifest: Manifest, _ changes: Manifest.Changes) throws -> Contradiction? {
     guard let device = try device(manifest.from.id), changes.sequence > device.merged else {
       return Contradiction(

@@ -10,7 +10,7 @@ final class EarlierConflicts {
   struct OfRow {
     fileprivate var next = 0
     fileprivate var seen: Set<ConflictID> = []
-    /// Whether the hub took all earlier changes of the row.
+    /// Whether the hub took all earlier changes of the row that were read.
     fileprivate(set) var isEmpty = true
     /// The last change that was not taken and belongs to a unit.
     fileprivate(set) var lastOfUnit: ConflictRecord?

@@ -71,7 +71,7 @@ extension StepMerger {
   /// Whether an insert meets a delete that its device had not seen. The device's emission does not decide this.
   ///
   /// A row may have come back from a lost time and been deleted since. If its device delivers the insert only now, the
-  /// insert does not undo the delete. For other deleted rows, an equal key may be chance.
+  /// insert does not undo the delete. Other deleted rows may have the same key by chance.
   ///
   /// If the device inserted the row before it joined this hub, the insert's stamp is not its true time. It is the time
   /// of the last bundle that the device received. So such an insert meets every delete of the row.

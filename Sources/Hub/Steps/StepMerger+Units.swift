@@ -113,7 +113,7 @@ extension StepMerger {
     return true
   }
 
-  /// Whether a step deletes a row that another writer already deleted.
+  /// Whether a step deletes a row that the hub lacks, because another writer deleted it.
   func deletesNothing(_ pending: Pending, with past: RowNumbers.Entry?) throws -> Bool {
     guard case .delete = pending.step.change else { return false }
     return try !store.mayLack(past, from: base, own: pending.own ?? own)

@@ -2,7 +2,7 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// The rows that decide about the rights to other rows. A rule of another row reads them.
+/// The rows that decide about the rights to other rows. The rules read these rows when they decide about other rows.
 struct RuleReach {
   /// For each table: the columns that a rule reads in rows other than its own row.
   let columns: [Set<Int>]

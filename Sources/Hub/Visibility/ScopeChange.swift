@@ -34,8 +34,8 @@ extension ScopeStore {
   }
 
   /// Returns the visible rows of a table. If the user sees few rows of a parent table, only two groups of rows are
-  /// read: rows that refer to these parents, and rows without this reference. No other row can be visible. If rows
-  /// without a parent are hidden and the table has no other reference, only the first group is read.
+  /// read. These are rows that refer to these parents, and rows without this reference. No other row can be visible. If
+  /// rows without a parent are hidden and the table has no other reference, only the first group is read.
   /// - Parameter now: the visible rows of the tables above.
   private func visible(in place: Int, below now: [RowSet]) throws -> RowSet {
     guard let link = try narrowestLink(place, now), let children = link.children else { return try visible(in: place) }

@@ -3,9 +3,9 @@ import SatchelValues
 
 /// Columns to which the device and another writer wrote the same value, without knowledge of each other.
 ///
-/// The row already has the value, but the log gets an entry of the device's write too. Without this entry, a later
-/// delete or change would depend on the order of arrival. If its author knew only one of the two writes, it must meet
-/// the other write.
+/// The row already has the value, but the log gets an entry of the device's write too. A later delete or change may
+/// come from a replica that knew only the other write. With the entry it counts as concurrent, as if it had come before
+/// the device's write.
 extension ScopeStore {
   /// Returns the columns with equal values that the log must record as changes without an effect.
   ///

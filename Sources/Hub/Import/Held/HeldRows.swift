@@ -25,8 +25,8 @@ final class HeldRows {
   var lost: [ConflictID] = []
   /// While the hub tries a unit: the rows whose changes in this unit have not entered yet.
   var remaining: Set<RowReference> = []
-  /// While the hub tries a unit: rows of the unit that the hub took out of their tables, because other rows of the unit
-  /// get their UNIQUE values. Each row comes back when its own change enters.
+  /// While the hub tries a unit: rows of the unit that the hub took out of their tables. Other rows of the unit get
+  /// their UNIQUE values. Each row comes back when its own change enters.
   var aside: [RowReference: ScopeStore.Found] = [:]
 
   private struct Sender: Hashable {

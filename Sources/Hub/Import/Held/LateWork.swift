@@ -52,8 +52,7 @@ final class LateWork {
 
   /// Returns the changes that the hub accepts together: a single change, or the deletes of a family. nil if `LateWork`
   /// must not accept them.
-  /// - Parameter units: the units that were read before. They prevent that a unit with very many changes is read many
-  ///   times.
+  /// - Parameter units: the units that were read before. So a unit with very many changes is read only once.
   private func act(of id: ConflictID, but units: inout Set<ConflictID>) throws -> [ConflictRecord]? {
     guard let found = try ConflictTable.conflict(id, in: store.database) else { return nil }
     if let unit = found.record.unit, !units.insert(unit).inserted { return nil }

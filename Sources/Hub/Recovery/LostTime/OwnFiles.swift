@@ -5,8 +5,8 @@ import SatchelWorkspace
 
 /// Files of this hub that its database does not know. They prove that the hub was set back, or belong to the lost time.
 extension HubWorkspace {
-  /// Returns the files that this hub signed, but that the database does not know as made here or as brought back by a
-  /// device.
+  /// Returns the files that this hub signed and that its database does not know. The database knows files that the hub
+  /// made, and files that a device brought back.
   /// - Parameter paths: files on a medium, in the folders of this hub.
   public func unknownOwn(_ paths: [String]) throws -> [UnknownOwnBundle] {
     if paths.isEmpty { return [] }

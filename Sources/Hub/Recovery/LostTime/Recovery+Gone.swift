@@ -44,7 +44,7 @@ extension Recovery {
   }
 
   /// Records a conflict about a row that left a device in the lost time, so that a person checks the row. There is no
-  /// conflict in three cases: a newer emission has the row, the user may not see the row now, or the row was written
+  /// conflict in three cases. A newer emission has the row, the user may not see the row now, or the row was written
   /// again in this epoch.
   func noteGone(_ key: RowKey, in place: Int, _ scope: ScopeStore, _ emission: RankedEmission) throws {
     guard let row = try store.rows[place].row(key), let past = try store.past(of: key, in: place),

@@ -147,8 +147,8 @@ extension Recovery {
         parts.counts = true
         continue
       }
-      // A newer emission shows another value. So the column was written after this lost value, perhaps with the hub's
-      // present value.
+      // A newer emission has the row. So the column was written after this lost value, perhaps with the hub's present
+      // value.
       if !isNewest, let past { try store.rememberWritten(column, of: past.number, in: lost.place, after: lost.stamp) }
       if !present.columns.contains(column), isNewest {
         parts.changes.append(ColumnChange(column: column, was: hub[column], value: row[column]))
@@ -242,7 +242,7 @@ extension Recovery {
   ///
   /// `columns` are the columns that were changed in this epoch, or later than the lost version. `values` are the old
   /// and new values of these changes. `writers` has the newest change of each column that the lost time may not have
-  /// had: people may have worked at this hub after it was set back.
+  /// had. People may have made such changes after the hub was set back.
   private func knownValues(of past: RowNumbers.Entry?, beside lost: LostRow) throws -> (
     columns: Set<Int>, values: [Int: [Value]], writers: [Int: LogEntry]
   ) {

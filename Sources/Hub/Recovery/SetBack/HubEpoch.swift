@@ -23,8 +23,8 @@ public struct InPlaceReport: Sendable {
 /// The beginning of a new epoch, which ends the present epoch.
 extension HubWorkspace {
   /// Begins a new epoch on the present files, because they were put back from a copy. The hub then continues as after a
-  /// restore from a backup: devices deliver the changes that this hub lacks, and bring back the emissions that this hub
-  /// had made.
+  /// restore from a backup. Devices deliver the changes that this hub lacks, and bring back the emissions that this hub
+  /// lost.
   ///
   /// A copy of the database as it was before is kept in `bundles/archive/former`.
   public func restoreInPlace() throws -> InPlaceReport {
