@@ -111,7 +111,7 @@ extension HubStore {
       others.presence = try hub == nil && others.newest != .zero && mayBeUnseen && !isOwn(past, own)
     }
     var met = differing(change, from: hub)
-    // If no other replica changed a column, only a refused change of the device itself can explain a different value.
+    // No other replica changed these columns. So a different value only shows that the device's own change was refused.
     if cursor != nil, case .update = change { met.removeAll { !unseen.contains($0) } }
     // Another replica may have changed a column and then restored its old value. A newer stamp shows such a change.
     met += change.touched(of: schema).filter { byOthers[$0, default: .zero] > stamp }

@@ -11,7 +11,8 @@ import SatchelWorkspace
 /// One count for each row would need much memory. So all rows share a fixed number of counts. A row gets its own count
 /// only after its shared count has reached the limit.
 struct StepLimit {
-  /// A row may have this number of changes. A row with more than twice this number is always refused.
+  /// Every row may have this number of changes. A bundle with more than twice this number for one row is always
+  /// refused.
   let most: Int
   private var shared = [Int](repeating: 0, count: 1 << 12)
   private var counts: [StepMerger.RowReference: Int] = [:]

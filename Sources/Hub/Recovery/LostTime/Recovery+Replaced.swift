@@ -5,8 +5,8 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// Values that this hub merged while it was set back and did not know that. For example, an old export came again from
-/// a stick. Later, a value of the lost time may replace such a value.
+/// Values that this hub merged after it was set back and before it knew that. For example, an old export came again
+/// from a stick. Later, a value of the lost time may replace such a value.
 ///
 /// The hub cannot know whether the writer of the lost value had seen the replaced value. So a conflict keeps the
 /// replaced value.
