@@ -3,21 +3,21 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Whether a device has a usable database.
+/// Whether a device has a usable database, or why not.
 enum DatabaseCondition {
   case there
   /// No bundle from the hub was ever imported here.
   case initial
-  /// Bundles here show that there was a database. The text says what is in its place.
+  /// Bundles here show that there was a database. The text describes what is in its place.
   case lost(String)
   /// The device has left its hub, and has lost the database with the rows for its next hub.
   case lostAfterLeaving(LostAfterLeaving)
-  /// It is on a tablet. The text is its name there.
+  /// The database is on a tablet. The text is the name of its file there.
   case away(String)
 }
 
 extension DeviceWorkspace {
-  /// Throws if SQLite cannot read the file.
+  /// Looks at the database's file. Throws if SQLite cannot read the file.
   func look() throws -> DatabaseLook { try DatabaseLook(at: databasePath, platform.files) }
 
   func databaseCondition() throws -> DatabaseCondition {
@@ -51,13 +51,13 @@ extension DeviceWorkspace {
   }
 
   /// Opens the database with its state. Throws if the hub's first bundle has not come, or if the database is an old
-  /// copy of itself. Also throws if capture may have missed changes: an import would overwrite these changes.
+  /// copy of itself. Also throws if capture may have missed changes, because an import would overwrite these changes.
   func session() throws -> DeviceSession { try examined().refusingDamage() }
 
-  /// The same; nil: there is no database, or Satchel did not set it up.
+  /// Like `session`. nil: there is no database, or Satchel did not set it up.
   func sessionIfCaptured() throws -> DeviceSession? { try examinedIfCaptured()?.refusingDamage() }
 
-  /// Opens the database even if it is damaged. For inspection and repairs.
+  /// Opens the database even if capture is damaged. For inspection and repairs.
   func examined() throws -> DeviceSession {
     try checkAfterLeaving()
     if let session = try examinedIfCaptured() { return session }
@@ -70,7 +70,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The same; nil: there is no database, or Satchel did not set it up.
+  /// Like `examined`. nil: there is no database, or Satchel did not set it up.
   func examinedIfCaptured() throws -> DeviceSession? {
     guard let database = try look().captured() else { return nil }
     if isDocked, let name = configuration.docks { throw WorkspaceError.away(name) }

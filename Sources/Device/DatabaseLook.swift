@@ -1,8 +1,8 @@
 import SatchelPlatform
 import SatchelSQLite
 
-/// One look at the file in the place of the device's database. SQLite reads the whole schema for each connection, so a
-/// command goes on with the connection of its look.
+/// The result of one look at the file in the place of the device's database. A command keeps the connection of its
+/// look, because SQLite reads the whole schema for each new connection.
 struct DatabaseLook: ~Copyable {
   enum Content {
     case missing
@@ -10,7 +10,7 @@ struct DatabaseLook: ~Copyable {
     case empty
     /// Satchel did not set up the database.
     case foreign
-    /// Satchel captures the writes of its apps.
+    /// Satchel set up the database, and its triggers capture the writes of apps.
     case captured
   }
 
@@ -24,7 +24,8 @@ struct DatabaseLook: ~Copyable {
       database = nil
       return
     }
-    // The mode is not read-only: after a crash, SQLite must roll back the journal of the process that wrote.
+    // The connection is not read-only: after a crash of a writing process, SQLite must roll back that process's
+    // journal.
     let opened = try Database(path: path, mode: .readWrite)
     let isCaptured = try opened.first(
       "SELECT max(type = 'table' AND name = 'satchel_device') FROM sqlite_schema"

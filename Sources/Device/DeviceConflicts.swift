@@ -27,7 +27,7 @@ extension DeviceWorkspace {
   /// The layers of the database, if it is a GeoPackage.
   public func layers() throws -> [Layer] { try session().database.layers() }
 
-  /// Writes the geometries of all conflicts into a new GeoPackage at `path`. No file may exist there.
+  /// Writes the geometries of all conflicts into a new GeoPackage at `path`. No file may exist at `path`.
   public func exportConflicts(to path: String) throws -> ConflictPackageReport {
     try locked {
       let session = try session()
@@ -46,17 +46,18 @@ extension DeviceWorkspace {
     return try session.shown(found, below: found.record.waitingBelow(session.tables, in: session.database))
   }
 
-  /// Decides a conflict on this device. The decision is an ordinary change of the row and travels with the next export.
+  /// Decides a conflict on this device. The decision is an ordinary change of the row, and the next export carries it.
   /// If the hub decided first, the hub's decision holds.
-  /// - Parameter seen: the state of the row that the user saw; if the row was changed since, nothing is decided.
+  /// - Parameter seen: the state of the row that the user saw. If the row has changed since then, nothing is decided.
   public func resolve(
     _ prefix: String, _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
   ) throws -> StoredConflict {
     try resolve([prefix], decision, note: note, seen: seen)[0]
   }
 
-  /// Decides several conflicts on this device by one decision: all of them or none. Their rows may trade UNIQUE values.
-  /// - Parameter seen: the state of the rows that the user saw; if any row was changed since, nothing is decided.
+  /// Decides several conflicts on this device by one decision: all of them or none. The decision may let their rows
+  /// trade UNIQUE values.
+  /// - Parameter seen: the state of the rows that the user saw. If any row has changed since then, nothing is decided.
   public func resolve(
     _ prefixes: [String], _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
   ) throws -> [StoredConflict] {
@@ -73,8 +74,8 @@ extension DeviceWorkspace {
 }
 
 extension DeviceWorkspace {
-  /// Decides all open conflicts, or the open conflicts of one table, for one side. Skips a conflict if its row has
-  /// changed since, or if the decision does not fit the row.
+  /// Decides all open conflicts, or the open conflicts of one table, for the hub or for the device. Skips a conflict if
+  /// its row has changed since the conflict, or if the decision does not fit the row.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     guard policy == .hub || policy == .device else {
       throw WorkspaceError(
@@ -112,7 +113,7 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// Runs `body` in a transaction that keeps the bounds of layers in step with the rows.
+  /// Runs `body` in a transaction that also adapts the bounds of layers to the changed rows.
   fileprivate func deciding<T>(_ body: () throws -> T) throws -> T {
     try database.widening(tables.map(\.name)) { try database.writeTransaction(workspace.runMode, body) }
   }
@@ -133,7 +134,7 @@ extension DeviceSession {
     return try RowTable(table, in: database).row(record.foundKey(in: table.schema)).map { table.schema.fields($0) }
   }
 
-  /// Decides conflicts, and with each all conflicts of its unit.
+  /// Decides each conflict together with all conflicts of its unit.
   fileprivate func resolve(
     _ found: [StoredConflict], _ decision: ConflictDecision, note: String?, seen: RowSeen
   ) throws {
@@ -153,7 +154,7 @@ extension DeviceSession {
   }
 
   /// Returns the conflicts that a decision is about: each conflict with all conflicts of its unit. Throws a
-  /// `WorkspaceError` if the decision cannot be made about them.
+  /// `WorkspaceError` if the decision does not fit one of them.
   private func undecidedMembers(
     of found: [StoredConflict], _ decision: ConflictDecision, _ seen: RowSeen
   ) throws -> [StoredConflict] {
@@ -177,21 +178,21 @@ extension DeviceSession {
     return members
   }
 
-  /// Returns units in the groups that a policy decides together: units whose rows traded UNIQUE values.
+  /// Groups units that a policy decides together, because their rows trade UNIQUE values.
   fileprivate func decidedTogether(_ units: [ConflictUnit], _ policy: Policy) throws -> [[ConflictUnit]] {
     if policy == .hub { return units.map { [$0] } }
     return try units.inTrades { try rivals(of: $0) }
   }
 
-  /// The rows that have UNIQUE values of a conflict's row, as a decision for the device would make it.
+  /// The rows that share UNIQUE values with the row that a decision for the device would write.
   private func rivals(of conflict: StoredConflict) throws -> [RowInTable] {
     guard let table = table(conflict.record.table) else { return [] }
     let record = try conflict.record.present(in: table.schema, database)
     return try record.rivals(in: RowTable(table, in: database), database) { nil }
   }
 
-  /// Opens the conflicts of rows that left their tables together with a row that lost, by the policy or by a decision.
-  /// No bundle brings that row, so a person decides.
+  /// Opens held conflicts about rows that left their tables together with a lost row. That row lost by the policy or by
+  /// a decision. No bundle brings it back, so a person decides about the rows.
   func openBelowLost() throws {
     let held = try ConflictTable.list([.held], in: database).map(\.record)
     var known: [Name: RowTable] = [:]
@@ -210,12 +211,12 @@ extension DeviceSession {
     guard let table = table(conflict.record.table) else { return try decision.check(forDeparted: conflict.record) }
     let rows = try RowTable(table, in: database)
     let (_, results) = try self.rows(decision, for: conflict, among: decided, in: rows, row: rows.row)
-    // These are ordinary writes: the triggers record them, and the next export carries them.
+    // These are ordinary writes: the triggers record them, and the next export carries the changes.
     try rows.write(results, References(of: table, among: tables), in: database)
   }
 
-  /// Writes the rows of conflicts whose rows trade UNIQUE values. The triggers see each row change once, as if it were
-  /// decided alone.
+  /// Writes the rows of several conflicts, which trade UNIQUE values. The triggers record one change of each row, as if
+  /// each conflict was decided alone.
   private func writeTogether(
     _ decision: ConflictDecision, for conflicts: [StoredConflict], among decided: Set<RowInTable>
   ) throws {
@@ -238,8 +239,8 @@ extension DeviceSession {
     try joint.writeWithTriggers(in: database, tables: tables)
   }
 
-  /// Returns a conflict in the columns that its table has now, and the rows of a decision about it.
-  /// - Parameter row: looks up a row as it is now, or as other decisions of the same command leave it.
+  /// Returns a conflict with the present columns of its table, and the rows of a decision about it.
+  /// - Parameter row: looks up a row as it is now, or as other decisions of the same command change it.
   private func rows(
     _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>, in rows: RowTable,
     row: (RowKey) throws -> Row?

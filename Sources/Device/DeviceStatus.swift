@@ -20,16 +20,16 @@ public struct DeviceStatus: Sendable {
   public let failedImports: [FailedImport]
   /// Bundles that are verified and wait to be applied.
   public let staged: [String]
-  /// Bundles that wait because they could not be applied to the database, and the reasons.
+  /// Bundles that wait because they could not be applied to the database, with the reasons.
   public let obstacles: [StagingObstacle]
-  /// Bundles that are incomplete: some of their volumes have not come.
+  /// Bundles of which some volumes have not come.
   public let volumes: [BundleParts.Waiting]
   /// nil: no bundle from the hub was imported yet.
   public let current: Current?
-  /// The fault of the database; nil: the database has no fault, or none exists yet.
+  /// The fault of the database; nil: there is no fault, or there is no database yet.
   public let trouble: Trouble?
-  /// The health of this device, as its next bundle describes it to the hub. nil: there is no database here, or a value
-  /// cannot be read from the system.
+  /// The health of this device, as its next bundle reports it to the hub. nil: there is no database here, or the system
+  /// does not give a value.
   public let health: Manifest.Changes.Health?
 
   /// The fault of a database that this device used before.
@@ -49,12 +49,13 @@ public struct DeviceStatus: Sendable {
   /// Counts of the files that rows name.
   public struct Attachments: Sendable {
     public var missing: [MissingAttachment] = []
-    /// The number of files that the hub is not known to have. `notSent`: how many of these no export has carried yet.
+    /// The number of files that the hub is not known to have. `notSent`: the number of these that no export has carried
+    /// yet.
     public var waiting = 0
     public var notSent = 0
     public var notSentBytes: Int64 = 0
-    /// The number of files that the hub has and that are missing here. `notAsked`: how many of these no export has
-    /// requested yet.
+    /// The number of files that the hub has and that are missing here. `notAsked`: the number of these that no export
+    /// has requested yet.
     public var lost = 0
     public var notAsked = 0
     /// The number of files that the hub is not known to have and that no bundle can carry: they are missing, too large,
@@ -64,9 +65,9 @@ public struct DeviceStatus: Sendable {
 
   /// Work that the hub is not known to have, besides the pending changes and the files.
   public struct Unconfirmed: Sendable {
-    /// The number of decisions that were made here.
+    /// The number of decisions that were made on this device.
     public let decisions: Int
-    /// The number of conflicts that were found here.
+    /// The number of conflicts that were found on this device.
     public let conflicts: Int64
     /// The number of exports with changes.
     public let exports: Int64
@@ -79,7 +80,7 @@ public struct DeviceStatus: Sendable {
     public let pending: [(table: Name, count: Int)]
     /// The number of these steps that no export has carried yet.
     public let notExported: Int
-    /// Whether another program was writing. Then its newest changes are not counted.
+    /// Whether another program was writing. Its newest changes are then not counted.
     public let isBusy: Bool
     public let openConflicts: Int64
     public let heldConflicts: Int64
@@ -90,35 +91,36 @@ public struct DeviceStatus: Sendable {
     public let damage: [CaptureDamage]
     /// A trigger of the app that makes every import fail; nil: there is none.
     public let triggerFault: TriggerFault?
-    /// The triggers of capture that are missing or changed. They are a part of the damage.
+    /// The triggers of capture that are missing or changed. `damage` contains this damage too.
     public let missingTriggers: [Name]
-    /// The newest export, if this database has no record of it: the database is then an old copy of itself.
+    /// The number of the newest export, if this database has no record of it. The database is then an old copy of
+    /// itself.
     public let unknownExport: SequenceNumber?
     /// Exports that a restored hub lacks and that must be carried to it again.
     public let redelivery: [SequenceNumber]
-    /// The bundle that shows that the hub has another history than this device; nil: the histories agree.
+    /// The bundle that shows that the histories of the hub and of this device differ; nil: the histories agree.
     public let estrangement: Estrangement?
     /// Changes of former users that the hub is not known to have, oldest first.
     public let sealed: [SealedChanges]
-    /// The number of the hub's own bundles that this device carries back, because the hub lost them.
+    /// The number of bundles that the hub made and lost, and that this device carries back.
     public let brought: Int
     /// The number of rows whose key holds NULL, by table. These rows are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
     /// Tables that have rows and are not in the dataset.
     public let localTables: [LocalTable]
-    /// Descriptions of tables whose new rows get keys from outside this device's range.
+    /// Descriptions of tables whose next new keys lie outside the key range of this device.
     public let lostCounts: [String]
     /// For each table with a key range of this device: the range, and how many keys are left.
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
     public let attachments: Attachments
     /// Exports that sticks carry in volumes, if some volumes are on no stick yet.
     public let onSticks: [CarriedVolumes]
-    /// Whether a new key exists that no export has announced to the hub.
+    /// Whether a new signing key exists that no export has announced to the hub.
     public let hasUntoldKey: Bool
     /// Milliseconds since 1970 of the last export; nil before the first.
     public let lastExport: Int64?
     /// Milliseconds since 1970 of the newest export that the hub is known to have; nil: the hub has none. The last
-    /// contact with the hub was after this time.
+    /// contact with the hub was later.
     public let acknowledgedExport: Int64?
     /// Milliseconds since 1970 of the newest change or hub bundle that this device has seen.
     public let newestStamp: Int64
@@ -145,7 +147,8 @@ extension DeviceWorkspace {
     try examined().onSticks().last.map { try folder.place(ofOutgoing: $0.whole, platform.files) }
   }
 
-  /// The state of the data, or the fault of the database. Both are nil if no bundle from the hub was imported yet.
+  /// The state of the data, or the fault of the database. Both are nil before the first bundle from the hub is
+  /// imported.
   private func currentOrTrouble() throws -> (DeviceStatus.Current?, DeviceStatus.Trouble?) {
     if let trouble = try trouble() { return (nil, trouble) }
     do {
@@ -176,8 +179,8 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// The first generation whose writes are in no export that can be carried. Exports under a former name cannot be
-  /// carried.
+  /// The first generation whose writes are in no export that can be carried. Exports that were made under a former name
+  /// of the device cannot be carried.
   private func unsentGeneration() throws -> Generation {
     if try ExportTable.isEmpty(in: database) { return Generation(state.sequence.rawValue) }
     let carried = try ExportTable.lastWritten(in: database)?.0.rawValue
@@ -188,8 +191,8 @@ extension DeviceSession {
 
   /// Counts the steps that the hub has not acknowledged.
   ///
-  /// The local writes are logged so that they can be counted. Then the transaction is rolled back. If another program
-  /// is writing, only writes that were logged before are counted.
+  /// To count the newest local writes, the function logs them in a transaction that it rolls back. If another program
+  /// is writing, the function counts only writes that were logged before.
   private func countPending(_ readable: [TrackedTable]) throws -> (steps: PendingSteps, isBusy: Bool) {
     func count() throws -> PendingSteps {
       try PreImageStore.countSteps(readable, since: acknowledgedGeneration, unsent: unsentGeneration(), in: database)

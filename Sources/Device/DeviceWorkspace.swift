@@ -10,8 +10,8 @@ import SatchelWorkspace
 
 /// A device's workspace: one database that works offline for one user.
 ///
-/// A workspace is opened for one command and closed after that command. The workspace's lock prevents commands that
-/// conflict from running together.
+/// A command opens the workspace, and closes it when the command ends. A lock prevents two commands that conflict from
+/// running together.
 public struct DeviceWorkspace: Sendable {
   public let folder: WorkspaceFolder
   public let configuration: WorkspaceConfiguration
@@ -19,18 +19,18 @@ public struct DeviceWorkspace: Sendable {
   public let keys: WorkspaceKeys
   /// `dryRun`: commands report what they would do, and change nothing.
   let runMode: RunMode
-  /// The most emissions of the lost time that one export names.
+  /// The maximum number of emissions of the lost time that one export names.
   var mostBrought = Manifest.Changes.mostBrought
-  /// Called with the name of each step of an import before the step begins. Tests stop an import there.
+  /// Called with the name of each step of an import before the step begins. Tests use this to stop an import at a step.
   var beforeStep: @Sendable (String) throws -> Void = { _ in }
-  /// The work on a copy of a tablet's database; nil: the database is on this machine, or no copy is here now.
+  /// The work on a copy of a tablet's database; nil: the database is on this machine, or no copy is here.
   var docking: Docking?
 
   var databasePath: String { docking?.database ?? configuration.databasePath(folder) }
 
-  /// Opens the workspace in `root`. Throws a `WorkspaceError` if there is none.
+  /// Opens the workspace in `root`. Throws a `WorkspaceError` if there is no workspace.
   ///
-  /// - Parameter passwords: called if a password protects the workspace's keys.
+  /// - Parameter passwords: asked if a password protects the workspace's keys.
   public static func open(
     _ root: String, platform: Platform, runMode: RunMode = .commit, passwords: any PasswordSource = NoPassword()
   ) throws -> DeviceWorkspace {
@@ -42,8 +42,8 @@ public struct DeviceWorkspace: Sendable {
       keys: WorkspaceKeys(folder, of: .device, platform: platform, passwords: passwords), runMode: runMode)
   }
 
-  /// Creates a workspace with its own keys in `root`. The workspace has no database yet: the hub's first bundle brings
-  /// the database. If a workspace with this name already waits for that bundle, returns that workspace.
+  /// Creates a workspace with its own keys in `root`. The workspace has no database yet, because the hub's first bundle
+  /// brings the database. If a workspace with this name already waits for that bundle, returns that workspace.
   public static func create(
     _ root: String, dataset: String, name: String, database: String = "data.sqlite", platform: Platform,
     runMode: RunMode = .commit
@@ -83,7 +83,7 @@ public struct DeviceWorkspace: Sendable {
     else { return nil }
     if runMode == .commit {
       try folder.finish(platform.files)
-      // Removes the remains of a request that was half written.
+      // Removes the remains of an enrolment request that was not completely written.
       try folder.sweep(platform.files)
     }
     return known
@@ -111,13 +111,13 @@ public struct DeviceWorkspace: Sendable {
 
   /// Runs `body` while no other command works on this workspace. Throws if the database is on a tablet.
   func locked<T>(_ body: () throws -> T) throws -> T {
-    // The command that works on the copy of a tablet's database holds the lock from its beginning to its end.
+    // The dock command holds the lock during all its work on the copy.
     if docking != nil { return try body() }
     if let name = configuration.docks { throw WorkspaceError.away(name) }
     return try lockedWithoutDatabase(body)
   }
 
-  /// Runs `body` as `locked` does, also if the database is on a tablet. `body` does not use the database.
+  /// Runs `body` as `locked` does, even if the database is on a tablet. `body` must not use the database.
   func lockedWithoutDatabase<T>(_ body: () throws -> T) throws -> T {
     try folder.locked(platform, runMode) {
       if runMode == .commit {
@@ -132,27 +132,27 @@ public struct DeviceWorkspace: Sendable {
   }
 }
 
-/// An open device database, for the length of one command.
+/// An open device database. A session exists for one command.
 final class DeviceSession {
   let workspace: DeviceWorkspace
   let database: Database
   private(set) var dataset: DatasetDefinition
-  /// The dataset's tables that can be kept in step: all, if nothing is damaged.
+  /// The tables of the dataset that can be kept in step. If nothing is damaged, these are all tables of the dataset.
   private(set) var tables: [TrackedTable]
-  /// Damage to capture by which changes may have been missed.
+  /// Damage to capture. Capture may have missed changes because of this damage.
   let damage: [CaptureDamage]
   var state: DeviceState
   /// How to handle exports that a restored hub lacks.
   var lost = LostExports.deliveredAgain
-  /// Whether bundles are imported again to rebuild a database. Key changes in these bundles have been made already.
+  /// Whether archived bundles are imported again to rebuild a database. Their key changes have been made already.
   var isRebuilt = false
-  /// The keys that verify archived bundles from the hub in a rebuild; nil: the hub's keys in `keys/`.
+  /// The keys that verify archived bundles from the hub in a rebuild; nil: the keys of the hub in `keys/`.
   var archiveKeys: [PublicKey]?
   /// Whether a person compared the fingerprint of the key that signed the imported bundle.
   var isHubConfirmed = false
   /// The place from which the imported bundle comes.
   var source = BundleSource.named
-  /// The device's health, which the next export carries. nil: not known.
+  /// The device's health for the next export; nil: not known.
   var health: Manifest.Changes.Health?
   /// How this command handles migrations in a bundle.
   var migrations = BroughtMigrations.run
@@ -222,13 +222,14 @@ final class DeviceSession {
     self.database = database
   }
 
-  /// The parts of this session that an import changes. If its transaction is rolled back, they go back too.
+  /// The parts of this session that an import changes. If the import's transaction is rolled back, the caller sets them
+  /// back.
   var progress: (state: DeviceState, dataset: DatasetDefinition, tables: [TrackedTable]) {
     get { (state, dataset, tables) }
     set { (state, dataset, tables) = newValue }
   }
 
-  /// Continues with the tables of another dataset version, which the caller's transaction has created.
+  /// Continues with the tables of another dataset version. The caller's transaction has created these tables.
   func go(to definition: DatasetDefinition, _ tables: [TrackedTable]) {
     dataset = definition
     self.tables = tables
@@ -237,29 +238,31 @@ final class DeviceSession {
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
 
   var archive: BundleArchive { BundleArchive(folder, platform.files) }
-  /// The prefixes of file names: `outgoingPrefix` for this device's exports, `incomingPrefix` for bundles from its hub.
+  /// The prefixes of file names: `outgoingPrefix` is for this device's exports, `incomingPrefix` for bundles from its
+  /// hub.
   var outgoingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.name, to: state.hubName) }
   var incomingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.hubName, to: state.name) }
 
-  /// The hub, as the sender of pieces of bundles.
+  /// The hub as the sender of volumes.
   var partsSender: PartsSender {
     PartsSender(state.hubID, named: [state.hubName], dataset: dataset.name, to: state.name)
   }
 
-  /// The highest export number among the files, if this database has no record of that export; nil: it has the record.
+  /// The highest export number among the files, if this database has no record of that export; nil: there is such a
+  /// record.
   func unknownExport() throws -> SequenceNumber? {
     let highest = SequenceNumber(try archive.highestOutgoing(outgoingPrefix))
     return highest > state.sequence ? highest : nil
   }
 
-  /// This session. Throws if writes may have gone by unseen, or if the database is an old copy of itself.
+  /// Returns this session. Throws if capture may have missed writes, or if the database is an old copy of itself.
   func refusingDamage() throws -> DeviceSession {
     if let damage = damage.first { throw WorkspaceError.damaged(damage, tool: "satchel") }
     try refuseOldCopy()
     return self
   }
 
-  /// Throws if the database is an old copy of itself: its next export would reuse the number of another export.
+  /// Throws if the database is an old copy of itself. Its next export would reuse the number of another export.
   private func refuseOldCopy() throws {
     guard let highest = try unknownExport() else { return }
     throw WorkspaceError(

@@ -2,9 +2,10 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// CHECKs of the app's tables. The hub's rows are written without them, because the hub has accepted these rows.
+/// CHECK constraints of the app's tables. An import writes the hub's rows with CHECKs off, because the hub has accepted
+/// these rows.
 extension Database {
-  /// Runs `body` with CHECKs on. Afterwards they are off.
+  /// Runs `body` with CHECKs on, and turns CHECKs off afterwards.
   func withChecks<T>(_ body: () throws -> T) throws -> T {
     try execute("PRAGMA ignore_check_constraints = OFF")
     let result = try body()
@@ -14,7 +15,8 @@ extension Database {
 }
 
 extension RowTable {
-  /// Whether the row with this key breaks a CHECK. No app could write to such a row any more. CHECKs must be on.
+  /// Whether the row with this key breaks a CHECK. An app could no longer update such a row. The caller must turn
+  /// CHECKs on first.
   func breaksCheck(_ key: RowKey) throws -> Bool {
     do { try rewrite(key) } catch let error as SQLiteError where error.kind == .constraint { return true }
     return false

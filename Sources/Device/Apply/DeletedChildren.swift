@@ -4,8 +4,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// If the delete of a row is undone, finds the rows that ON DELETE CASCADE deleted with that row. These rows come back
-/// too.
+/// Finds the rows that ON DELETE CASCADE deleted together with a parent row. If the delete of the parent is undone,
+/// these rows come back too.
 final class DeletedChildren {
   struct Child {
     let rows: RowTable
@@ -15,7 +15,7 @@ final class DeletedChildren {
     let images: [PreImage]
   }
 
-  /// The values that deleted children refer to, and the generation of the delete.
+  /// The delete of a parent: the values by which its children referred to it, and the generation of the delete.
   private struct Delete: Hashable {
     let values: [Value]
     let generation: Generation
@@ -40,7 +40,7 @@ final class DeletedChildren {
     }
   }
 
-  /// The rows that were deleted together with the rows that `note` recorded since the last call.
+  /// Returns the rows that were deleted together with the rows that `note` recorded since the last call of `find`.
   func find(in database: borrowing Database) throws -> [Child] {
     if deletes.isEmpty { return [] }
     defer { deletes = [:] }
@@ -48,7 +48,7 @@ final class DeletedChildren {
     for rows in tables {
       let keys = rows.schema.foreignKeys.filter { deletes[$0] != nil }
       if keys.isEmpty { continue }
-      // The values are compared as SQLite compares them: a reference may spell the key differently.
+      // The values are folded as SQLite compares them, because a reference may spell its parent's key differently.
       let wanted = keys.map { key in
         let comparisons = database.comparisons(ofParentIn: key)
         func folded(_ values: [Value]) -> [Value] { zip(comparisons, values).map { $0.folded($1) } }

@@ -1,12 +1,12 @@
 import SatchelRows
 import SatchelValues
 
-/// The rows that left their tables in an import, as far as their children are found by them.
+/// The rows that left their tables in an import, with the values by which other rows may refer to them.
 ///
-/// The bundle also removes the rows below such a row that the hub knows. If another row still refers to it, that row
-/// was written unseen, or the hub has that row without its parent too.
+/// The bundle also removes the children of such a row, if the hub knows these children. If a child remains, capture
+/// missed a write of the child, or the hub also has the child without its parent.
 final class DepartedRows {
-  /// For each table to which others refer, the columns by which the children are found, and the primary key.
+  /// For each table that other tables refer to: the positions of the referenced columns and of the primary key.
   private let columns: [Name: Set<Int>]
   private var rows: [Name: [Row]] = [:]
 
@@ -22,16 +22,16 @@ final class DepartedRows {
     self.columns = columns
   }
 
-  /// Whether no row left to which others could refer.
+  /// Whether no row has left a table that other tables refer to.
   var isEmpty: Bool { rows.isEmpty }
 
-  /// Records a row that left. Values by which no children are found are not kept.
+  /// Records a row that left its table. Keeps only the values of `columns`; the other values become NULL.
   func note(_ row: Row, of schema: TableSchema) {
     guard let columns = columns[schema.name] else { return }
     let values = row.values.indices.map { columns.contains($0) ? row[$0] : Value.null }
     rows[schema.name, default: []].append(Row(values))
   }
 
-  /// The rows that left a table. Some of them may be back.
+  /// Returns the recorded rows of a table. Some of these rows may be in the table again.
   func rows(of table: Name) -> [Row] { rows[table] ?? [] }
 }

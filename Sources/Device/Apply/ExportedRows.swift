@@ -4,23 +4,24 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// Finds rows that were written unseen after their captured changes had been exported, and keeps them as conflicts.
+/// Finds rows that were written unseen (capture missed the write) after an export carried their captured changes. Keeps
+/// them as conflicts.
 ///
-/// A row's pre-images show the row before each change, and the row itself shows the last change. A write that no
-/// trigger saw replaces the row, so the result of the last change is lost. So an export records a digest of each row
-/// that it carries. The next export of the row, and an import that acknowledges or writes the row, compare it with that
-/// digest.
+/// A row's pre-images show the row before each change. Only the row itself shows the result of the last change. If
+/// capture misses a write, that write replaces the row, and this result is lost. So an export records a digest of each
+/// row that it carries. The next export of the row compares the row with this digest. An import that acknowledges or
+/// writes the row does so too.
 final class ExportedRows {
   private let session: DeviceSession
-  /// The digesters of one table. Rows come table by table.
+  /// The digester of the table that was used last. Rows come table by table.
   private var digester: (table: Name, rows: RowDigester)?
-  /// The rows of which the bundle acknowledges changes.
+  /// The rows whose changes the bundle acknowledges.
   private var acknowledgedRows = FewRows()
-  /// The rows with exported changes that the import may write. nil: it may write all of them.
+  /// The rows with exported changes that the import may write; nil: the import may write any row.
   private var touched: Set<RowInTable>? = []
-  /// The new conflicts.
+  /// The new conflicts about rows that were written unseen.
   private(set) var found: [ConflictRecord] = []
-  /// The rows that these conflicts keep.
+  /// The rows that are kept as conflicts, because they were written unseen.
   private var kept: Set<RowInTable> = []
 
   private var database: Database { _read { yield session.database } }
@@ -29,7 +30,8 @@ final class ExportedRows {
 
   init(_ session: DeviceSession) { self.session = session }
 
-  /// Notes the rows whose changes the next export carries for the first time. Called in the export's transaction.
+  /// Compares the rows whose changes the next export carries for the first time, and records their digests. The caller
+  /// holds the transaction of the export.
   func noteUnexported() throws {
     let isFirst = try ExportedRowTable.isEmpty(in: database)
     for table in session.tables where try !PreImageStore.isEmpty(table, in: database) {
@@ -50,11 +52,11 @@ final class ExportedRows {
 
   // MARK: imports
 
-  /// Compares the rows whose changes the bundle acknowledges, and remembers what the hub had sent. Called while their
-  /// pre-images are there.
+  /// Compares the rows whose changes the bundle acknowledges, and records the versions that the hub had sent. The rows'
+  /// pre-images must still be there.
   /// - Parameters:
-  ///   - generation: the bundle acknowledges changes of earlier generations.
-  ///   - isWriting: false: the bundle writes no rows, so nothing is compared.
+  ///   - generation: the first generation that the bundle does not acknowledge.
+  ///   - isWriting: whether the bundle writes rows. If it writes none, no row is compared.
   func acknowledge(before generation: Generation, isWriting: Bool) throws {
     let references = try PrimaryKeyReferences(session.tables).columns
     for (table, columns) in zip(session.tables, references) where try !PreImageStore.isEmpty(table, in: database) {
@@ -81,10 +83,10 @@ final class ExportedRows {
     }
   }
 
-  /// Remembers that a row keeps its exported changes, although the bundle acknowledges them.
+  /// Records that a row still has exported changes, although the bundle acknowledges these changes.
   func keep(_ row: RowInTable) { touched?.insert(row) }
 
-  /// Compares a row that the import may write, before it does.
+  /// Compares a row with the digest of its export, before the import may write the row.
   /// - Parameter images: the row's pre-images, oldest first.
   func willWrite(_ key: RowKey, _ images: [PreImage], over current: Row?, in schema: TableSchema) throws {
     guard !images.isEmpty, let exported = exported(images, current) else { return }
@@ -95,7 +97,7 @@ final class ExportedRows {
     }
   }
 
-  /// Compares all rows, because the import may write any of them: it changes keys or tables.
+  /// Compares all rows. This is needed if the import changes primary keys or tables, because it may then write any row.
   func willWriteAny() throws {
     if touched == nil { return }
     for table in session.tables where try !PreImageStore.isEmpty(table, in: database) {
@@ -106,11 +108,11 @@ final class ExportedRows {
     touched = nil
   }
 
-  /// Keeps a row as a conflict if it is not as it was exported.
+  /// Keeps a row as a conflict if the row differs from the digest of its export.
   private func compare(
     _ row: Row?, with known: ExportedRow, _ name: RowInTable, _ images: [PreImage], in schema: TableSchema
   ) throws {
-    // An old hub cannot read conflicts of this kind.
+    // A hub of an earlier release cannot read conflicts of the kind `unseen`.
     guard known.digest != digest(row, in: schema), !kept.contains(name),
       session.state.hubUnderstands.contains(.unseen),
       let record = try session.record(ofUnseen: row, key: name.key, met: images[0].hubRow, in: schema)
@@ -120,18 +122,19 @@ final class ExportedRows {
     if case .new = try ConflictTable.addMeeting(record, bundle: nil, noted: now, in: database) { found.append(record) }
   }
 
-  /// Whether this import has kept a row already, which may have another key by now.
+  /// Whether this import has already kept a row as a conflict.
+  /// - Parameter former: the row before the bundle. The row may have another key by now.
   func isKept(_ former: RowInTable) -> Bool { !kept.isEmpty && kept.contains(former) }
 
-  /// Returns the version of a row that the hub had sent, if the bundle acknowledges changes of the row.
+  /// Returns the version of a row that the hub had sent; nil: the bundle acknowledges no change of the row.
   func acknowledged(_ key: RowKey, in schema: TableSchema) throws -> ExportedRow.Acknowledged? {
     let name = RowInTable(table: schema.name, key: key)
-    // Each line of a delta comes here.
+    // This avoids a query for most lines: this function is called for each line of a delta.
     guard acknowledgedRows.mayContain(name) else { return nil }
     return try ExportedRowTable.row(name, in: database)?.acknowledged
   }
 
-  /// Notes the rows that the import wrote as they are now.
+  /// Records the digests of the rows that the import wrote, and forgets rows without exported changes.
   func finish() throws {
     guard let touched else { return try noteAll() }
     if !acknowledgedRows.isEmpty { try ExportedRowTable.forgetAcknowledged(in: database) }
@@ -151,10 +154,10 @@ final class ExportedRows {
     }
   }
 
-  /// Records the present state of all rows with exported changes. Called after Satchel wrote rows, or after it found
+  /// Records the digests of all rows with exported changes. Called after Satchel wrote rows, or after Satchel found
   /// unseen writes.
   func noteAll() throws {
-    // The tables may be others by now.
+    // The tables may have changed since the digester was made.
     digester = nil
     if try !ExportedRowTable.isEmpty(in: database) { try ExportedRowTable.forgetAll(in: database) }
     for table in session.tables where try !PreImageStore.isEmpty(table, in: database) {
@@ -166,7 +169,8 @@ final class ExportedRows {
     }
   }
 
-  /// The row after its last exported change, which may be no row; nil: no export carries a change of it.
+  /// Returns the row as it was after its last exported change; `.some(nil)`: that change deleted the row. Returns nil
+  /// if no export carries a change of the row.
   private func exported(_ images: [PreImage], _ current: Row?) -> Row?? {
     guard images[0].generation < next else { return nil }
     return .some(images.first { $0.generation >= next }.map(\.row) ?? current)
@@ -181,7 +185,7 @@ final class ExportedRows {
     return digester?.rows.digest(of: row).first64
   }
 
-  /// The same for the current row of a query.
+  /// The first eight bytes of the digest of a query's current row.
   private func digest(of query: borrowing Statement, in schema: TableSchema) -> UInt64? {
     prepare(schema)
     return digester?.rows.digest(of: query).first64
@@ -192,7 +196,8 @@ final class ExportedRows {
   }
 }
 
-/// A set of rows that knows its members while they are few, and then only that it has some. So its memory is bounded.
+/// A set of rows with bounded memory. If it gets too many members, it forgets them, and any row counts as a possible
+/// member.
 private struct FewRows {
   private var rows: Set<RowInTable>? = []
   private static let most = 1_000

@@ -5,13 +5,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row of this device that the hub did not accept. A person decides about it.
+/// A row of this device that the hub did not accept. A person decides about the row.
 public struct KeptRow: Sendable {
   public let record: ConflictRecord
-  /// Whether the row is still in its table. If not, its values are in the conflict.
+  /// Whether the row is still in its table. If not, only the conflict has its values.
   public let isInTable: Bool
-  /// Values by which a person recognises the row: its first two texts outside its key and references; nil: there are
-  /// none.
+  /// A text by which a person recognises the row: its first two texts outside its key and references; nil: the row has
+  /// no such text.
   public let label: String?
 
   init(_ record: ConflictRecord, isInTable: Bool, in schema: TableSchema) {
@@ -26,9 +26,9 @@ public struct KeptRow: Sendable {
 }
 
 extension DeviceSession {
-  /// The rows of this device that the hub did not accept. A person decides about them.
+  /// The rows of this device that the hub did not accept, and about which a person decides.
   func keptRows() throws -> [KeptRow] {
-    // Many conflicts are of few tables, and preparing a table costs more than finding a row in it.
+    // Each table is prepared once, because preparing a table costs more than finding a row in it.
     var prepared: [Name: RowTable] = [:]
     return try ConflictTable.list([.open, .held], in: database).compactMap { conflict in
       let record = conflict.record

@@ -4,28 +4,28 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Units of this device that lost a change at an import. All changes of a lost unit are undone, and a person decides
-/// them as one conflict.
+/// Units of this device that an import cannot keep, because a change of the unit is lost. The import undoes all changes
+/// of such a unit, and a person decides them as one conflict.
 ///
-/// A row that returns to the hub's values loses all its pending changes. So all units of these changes are undone too,
-/// and are decided together.
+/// If a row returns to the hub's values, the row loses all its pending changes. So the units of all these changes are
+/// lost, and a person decides them together.
 final class LostUnits {
   /// Why a change is kept as a conflict.
   enum Cause {
-    /// The change itself cannot be taken.
+    /// The change itself cannot be accepted.
     case itself
-    /// Another change of its unit cannot be taken.
+    /// Another change of its unit cannot be accepted.
     case unit
   }
 
-  /// A lost unit, with the rows that must return to the hub's values.
+  /// A lost unit, with its changes. The rows of these changes must return to the hub's values.
   struct Lost {
     fileprivate let set: Int
     let members: [StepUnits.Member]
   }
 
-  /// A delete of a row that another writer had marked as deleted. The delete is pending no more, because it alters
-  /// nothing.
+  /// A delete by this device of a row that another writer had already marked as deleted. The delete is no longer
+  /// pending, because it changes nothing.
   struct RepeatedDelete {
     let row: RowInTable
     let lost: Rebased.Lost
@@ -36,14 +36,14 @@ final class LostUnits {
   /// The conflicts of lost units, in the order in which they were found.
   private var kept: [(member: StepUnits.Member, record: ConflictRecord, cause: Cause)] = []
   private var known: Set<StepUnits.Member> = []
-  /// The sets of units. All units of one set are decided together.
+  /// The sets of lost units. A person decides all units of one set together.
   private var sets = DisjointSets()
   private var setOfMember: [StepUnits.Member: Int] = [:]
   private var setOfUnit: [Int: Int] = [:]
   /// Units whose rows must still return to the hub's values.
   private var waiting: [Int] = []
   private var current: Int?
-  /// Rows whose pending delete meets no row of the hub any more, or met none before.
+  /// Rows with a pending delete that the hub does not have now, or did not have before the bundle.
   private var gone: [RowInTable] = []
   private var repeated: [RepeatedDelete] = []
 
@@ -73,7 +73,7 @@ final class LostUnits {
     units.unit(of: member).flatMap { unit in units.members(of: unit).contains { $0 != member } ? unit : nil }
   }
 
-  /// Records a row with a pending delete, if the hub's row has gone or has come back.
+  /// Records a row with a pending delete, if the hub no longer has the row, or has the row again.
   func noteGone(_ key: RowKey, in table: Name) { gone.append(RowInTable(table: table, key: key)) }
 
   /// Records deletes of a row that another writer had marked as deleted.
@@ -82,7 +82,7 @@ final class LostUnits {
   }
 
   /// Returns the changes of each unit that deletes a recorded row.
-  /// - Parameter images: the row's pre-images.
+  /// - Parameter images: returns the pre-images of a row.
   func unitsOfGoneRows(
     _ images: (RowInTable) throws -> [PreImage]
   ) rethrows -> [(members: [StepUnits.Member], repeated: [RepeatedDelete])] {
@@ -102,12 +102,12 @@ final class LostUnits {
     return found.map { (members: units.members(of: $0), repeated: repeatedOfUnit[$0] ?? []) }
   }
 
-  /// The unit of a change, if it has other changes.
+  /// The unit of a change; nil: the unit has no other change.
   private func unit(of row: RowInTable, _ generation: Generation) -> Int? {
     member(row.table, row.key, generation).flatMap { unit(of: $0) }
   }
 
-  /// Keeps a change that is not accepted. The unit of the change is lost.
+  /// Keeps a change that cannot be accepted. The unit of the change is lost.
   func keep(_ record: ConflictRecord, because cause: Cause) {
     guard let member = member(record.table, record.key, record.generation) else { return }
     let set = set(of: member)
@@ -118,7 +118,7 @@ final class LostUnits {
   private func set(of member: StepUnits.Member) -> Int {
     if let set = setOfMember[member] { return set }
     guard let unit = unit(of: member) else {
-      // A change that belongs to no unit is undone with its row.
+      // A change without a unit is decided together with the lost unit whose undoing also undid this change.
       let set = current ?? sets.add()
       setOfMember[member] = set
       return set
@@ -129,8 +129,8 @@ final class LostUnits {
     return set
   }
 
-  /// Returns a lost unit whose rows must still return to the hub's values; nil: there is none. Changes that are kept
-  /// before the next call are undone because of this unit.
+  /// Returns the next lost unit whose rows must still return to the hub's values; nil: there is none. Changes that are
+  /// kept until the next call count as undone because of this unit.
   func next() -> Lost? {
     current = nil
     guard let unit = waiting.popLast(), let set = setOfUnit[unit] else { return nil }

@@ -6,13 +6,15 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The key changes of this device's rows that a bundle from the hub causes. They are made before everything else in the
-/// bundle is applied.
+/// The changes of primary keys that a bundle from the hub causes in this device's rows. The import makes these changes
+/// before it applies the rest of the bundle.
 ///
-/// There are two reasons for a new key. First, the hub gave the key and says so: it had another row with the old key,
-/// or the same row under another key. Second, a row from the hub, or a key that the hub gives, collides with a row here
-/// that the hub does not know. Then the hub's row was first: the device chooses another key by itself and reports that
-/// key. In tables that join rows, the device also does this if a new row has the natural key of a row from the hub.
+/// A row gets a new key for one of two reasons:
+/// - The hub gave the key, and the bundle says so. The hub had another row with the old key, or it had the same row
+///   under another key.
+/// - A row or a new key from the hub collides with a row here that the hub does not know. The hub's row was first, so
+///   the device chooses another key and reports it. In tables that fold rows, a new row with the natural key of a row
+///   from the hub also gets another key.
 ///
 /// The bundle brings the hub's own rows under their new keys. This type moves the rows with pending changes and their
 /// pre-images, because they hold the writes of this device.
@@ -37,23 +39,23 @@ struct PrimaryKeyCollisions {
     var stranded: [StrandedRow] = []
     /// Rows without pending changes that gave way to other rows.
     var overwritten: [OverwrittenRow] = []
-    /// The keys of the rows that moved, before they did, by their new keys.
+    /// The keys that the moved rows had before the bundle, by the present places of these rows.
     var former: [RowInTable: RowKey] = [:]
-    /// The keys that rows left, although other rows may have them now.
+    /// The places that rows left. Other rows may be at these places now.
     var left: Set<RowInTable> = []
   }
 
-  /// A row without pending changes that gave way to a row with a new key. If it was the hub's row, the hub still has
-  /// it.
+  /// A row without pending changes whose place was taken by a row with a new key. If the hub knew the former row, the
+  /// hub still has it.
   struct OverwrittenRow {
-    /// The place where the row was then.
+    /// The row's place when another row took this place.
     let place: RowInTable
     /// The row's key before the bundle.
     let former: RowKey
     let row: Row
   }
 
-  /// Gives the rows their new keys. The caller holds the transaction, and triggers are off.
+  /// Gives the rows their new keys. The caller holds the transaction and has turned triggers off.
   mutating func carryOut(_ bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws -> Outcome {
     if references.isEmpty { return Outcome() }
     try RenumberedTable.markKnown(before: scope.acknowledged, in: session.database)
@@ -84,8 +86,8 @@ struct PrimaryKeyCollisions {
     return outcome
   }
 
-  /// Joins a stranded new row with the row that has its natural key. nil: several rows have the natural key, or the
-  /// rows must not be joined.
+  /// Joins a stranded new row with the row that has the same natural key. Returns the change of key; nil: several rows
+  /// have this natural key, or the rows must not be joined.
   private mutating func join(_ stranded: StrandedRow) throws -> PrimaryKeyMap.Entry? {
     let rows = stranded.rows
     let rivals = try rows.rivals(of: stranded.row, in: session.database)
@@ -121,12 +123,13 @@ struct PrimaryKeyCollisions {
     let old: (key: RowKey, row: Row?)
     let new: (key: RowKey, row: Row?, images: [PreImage])
 
-    /// The row's place before, and after.
+    /// The places of the row before and after the change.
     var place: RowInTable { RowInTable(table: rows.schema.name, key: old.key) }
     var target: RowInTable { RowInTable(table: rows.schema.name, key: new.key) }
   }
 
-  /// Replaces the old keys by the new keys in all changes of this device. Returns the rows that cannot stay.
+  /// Replaces the old keys by the new keys in all changes of this device. Returns the rows that cannot stay in their
+  /// tables.
   private mutating func move(_ told: [PrimaryKeyMap.Entry], _ yielding: [PrimaryKeyMap.Entry]) throws -> [StrandedRow] {
     let byHub = PrimaryKeyMap(references, session.tables, told)
     let all = PrimaryKeyMap(references, session.tables, told + yielding)
@@ -154,7 +157,8 @@ struct PrimaryKeyCollisions {
     let leaving = Set(moves.filter { $0.new.key != $0.old.key }.map(\.place))
     let free = try moves.filter { move in
       if try isFree(move, besides: leaving) { return true }
-      // A new row without a free key is stranded. Changes to a row that the hub knew find that row deleted.
+      // A new row without a free key is stranded. Changes to a row from the hub stay under the old key, and find the
+      // row deleted there.
       if let row = move.new.row, move.new.images.first?.row == nil, !move.new.images.isEmpty {
         stranded.append(StrandedRow(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
         outcome.left.insert(move.place)
@@ -172,22 +176,22 @@ struct PrimaryKeyCollisions {
     return stranded
   }
 
-  /// Whether a row can take its new key. If this device wrote to the row that has the key, those changes stay with that
-  /// row. The other changes then find their row deleted.
-  /// - Parameter leaving: the rows that leave their keys.
+  /// Whether the new key of a row is free. A key is not free if this device wrote to another row that has it. Those
+  /// changes stay with that other row.
+  /// - Parameter leaving: the places that rows leave in the same step.
   private func isFree(_ move: Move, besides leaving: Set<RowInTable>) throws -> Bool {
     if move.new.key == move.old.key { return true }
     if leaving.contains(RowInTable(table: move.rows.schema.name, key: move.new.key)) { return true }
     return try PreImageLookup(move.rows.table, in: session.database).images(of: move.new.key).isEmpty
   }
 
-  /// Whether this device chose the old key. Then no other row has that key, and the hub may not know that rows here
-  /// name it.
+  /// Whether this device chose the old key. If so, no other row has this key, and the hub may not know that rows here
+  /// refer to it.
   private func gave(_ entry: PrimaryKeyMap.Entry) throws -> Bool {
     try RenumberedTable.isGivenHere(entry.old, in: session.tables[entry.place].name, session.database)
   }
 
-  /// Adds the rows without pending changes that name one of these keys.
+  /// Adds the rows without pending changes that refer to one of these keys.
   private func addRows(naming entries: [PrimaryKeyMap.Entry], by map: PrimaryKeyMap, to moves: inout [Move]) throws {
     var known = Set(moves.map(\.place))
     for entry in entries { try addRows(naming: entry, by: map, to: &moves, besides: &known) }
@@ -216,8 +220,8 @@ struct PrimaryKeyCollisions {
     }
   }
 
-  /// Moves the rows, and returns the rows that cannot stay. All rows are deleted before any row is written, because a
-  /// row may get the former key of another row.
+  /// Moves the rows, and returns the rows that cannot stay in their tables. All rows are deleted before any row is
+  /// written, because a row may get the former key of another row.
   private mutating func carryOut(_ moves: [Move]) throws -> [StrandedRow] {
     var localKeys: [Int64?] = []
     var formerKeys: [RowKey] = []
@@ -250,13 +254,13 @@ struct PrimaryKeyCollisions {
     return stranded
   }
 
-  /// Notes that a row leaves its place. Returns the key that the row had before the bundle.
+  /// Records that a row leaves its place. Returns the key that the row had before the bundle.
   private mutating func leave(_ place: RowInTable) -> RowKey {
     outcome.left.insert(place)
     return outcome.former.removeValue(forKey: place) ?? place.key
   }
 
-  /// Notes a row before another row takes its place. nil: there is none.
+  /// Records that another row takes the place of `row`. nil: the place was empty.
   private mutating func noteOverwritten(_ row: Row?, at key: RowKey, in rows: RowTable) {
     guard let row else { return }
     let place = RowInTable(table: rows.schema.name, key: key)
@@ -290,9 +294,9 @@ extension PrimaryKeyCollisions {
 }
 
 extension PrimaryKeyCollisions {
-  /// Makes SQLite take new keys from the ranges that a bundle gives this device. Called when all rows of the bundle are
-  /// in place.
-  /// - Parameter received: the emission up to which the device knows its ranges.
+  /// Makes SQLite take new keys from the ranges that a bundle gives this device. Called after all rows of the bundle
+  /// are written.
+  /// - Parameter received: the newest emission whose ranges the device already has.
   static func takeBlocks(
     of bundle: borrowing VerifiedBundle, after received: EmissionNumber, _ tables: [TrackedTable], device: ReplicaID,
     in database: borrowing Database
@@ -311,7 +315,7 @@ extension PrimaryKeyCollisions {
 }
 
 extension DeviceSession {
-  /// The keys that rows of this device got with one emission.
+  /// The key changes of this device's rows that one emission caused.
   func keysGiven(with number: EmissionNumber) throws -> [PrimaryKeyMap.Entry] {
     guard tables.contains(where: \.renamesRows) else { return [] }
     return try RenumberedTable.rows(with: number, in: database).compactMap { row in
@@ -319,12 +323,12 @@ extension DeviceSession {
     }
   }
 
-  /// The emissions with which rows of this device got other keys, in their order.
+  /// The emissions that changed keys of this device's rows, in their order.
   func emissionsWithKeys(after first: EmissionNumber, through last: EmissionNumber) throws -> [EmissionNumber] {
     try RenumberedTable.emissions(after: first, through: last, in: database)
   }
 
-  /// The rows whose new keys this device chose and the hub may not know yet, in the order of the changes.
+  /// The rows whose new keys this device chose, if the hub may not know these keys yet. In the order of the changes.
   func untoldKeys() throws -> [RenumberedRow] {
     guard tables.contains(where: \.renamesRows) else { return [] }
     return try RenumberedTable.unknownToHub(in: database)

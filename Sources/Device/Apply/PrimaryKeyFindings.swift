@@ -10,15 +10,15 @@ struct PrimaryKeyFindings {
   private let session: DeviceSession
   private let tables: [RowTable]
   private let insertedRows: [KeyedRow: InsertedRow]
-  /// The rows to which the hub gave other keys.
+  /// The key changes that the hub made and that the bundle reports.
   private(set) var told: [PrimaryKeyMap.Entry] = []
   /// Rows from the hub that have the keys of new rows of this device.
   private var incoming: [KeyedRow: Row] = [:]
-  /// The keys of rows from the hub that have the natural key of a row here, by the key of the row here.
+  /// For the key of a row here: the keys of the rows from the hub that have the same natural key.
   private var twins: [KeyedRow: [Value]] = [:]
   /// The greatest key of each table in the bundle.
   private var greatest: [Int: Int64] = [:]
-  /// The keys that rows of this device got, by the keys that they had, with the number of each change.
+  /// The new keys of this device's rows, by their old keys. `number` gives the order of the changes.
   private var given: [RowInTable: [(number: Int, new: Value)]] = [:]
 
   private struct InsertedRow {
@@ -27,13 +27,13 @@ struct PrimaryKeyFindings {
     let isSteady: Bool
   }
 
-  /// - Parameter isNewHistory: whether the bundle is of another epoch than this device's.
+  /// - Parameter isNewHistory: whether the epoch of the bundle differs from the epoch of this device.
   init(_ session: DeviceSession, isNewHistory: Bool, in bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws
   {
     self.session = session
     tables = try session.tables.map { try RowTable($0, in: session.database) }
     insertedRows = try Self.insertedRows(session)
-    // A restored hub may give again a key that it gave to a row in its lost history.
+    // A restored hub may give a key a second time, because it lost the record of the first time.
     let renumbered = try isNewHistory ? session.allKeys() : session.untoldKeys()
     for (number, row) in renumbered.enumerated() {
       given[RowInTable(table: row.table, key: RowKey([row.old])), default: []].append((number, row.new))
@@ -42,7 +42,7 @@ struct PrimaryKeyFindings {
     try look(at: bundle)
   }
 
-  /// The rows that this device made and the hub is not known to have, as they were when they were made.
+  /// The rows that this device made and the hub is not known to have, with the values that they had at first.
   private static func insertedRows(_ session: DeviceSession) throws -> [KeyedRow: InsertedRow] {
     var insertedRows: [KeyedRow: InsertedRow] = [:]
     for (place, table) in session.tables.enumerated() where table.renamesRows {
@@ -81,13 +81,13 @@ struct PrimaryKeyFindings {
       case .rekey(let to, let number):
         guard let new = table.singleKey(to) else { throw LineProblem("its new key is not a key of this table") }
         see(new, in: place)
-        // An earlier bundle has already reported this key.
+        // An earlier bundle has already brought this change of key.
         if number <= session.state.received { return }
         let old = own(key, in: line.table)
-        // A new row that the hub cannot know has the old key now: the row that had this key before is gone here.
+        // If a new row of this device has the old key now, the row that the hub means is gone here.
         if insertedRows[KeyedRow(place: place, key: old)] != nil { return }
         if old != new { told.append(.init(place: place, old: old, new: new)) }
-      // The device's next keys must come from this range.
+      // The new keys that this device chooses must come from this range.
       case .block: if let first = table.number(of: line.key) { see(.integer(first - 1), in: place) }
       case .row(let fields):
         see(key, in: place)
@@ -100,15 +100,15 @@ struct PrimaryKeyFindings {
     }
   }
 
-  /// Checks whether a row from the hub duplicates a row that this device made under another key. A device does not know
-  /// whether its user may change the hub's row. If the hub does not accept a change to its row, the change is kept as a
-  /// conflict.
+  /// Records a row from the hub that duplicates a row which this device made under another key. The device joins the
+  /// rows, although it does not know whether its user may change the hub's row. If the hub refuses a change to the
+  /// joined row, the change is kept as a conflict.
   private mutating func findTwin(of row: Row, in place: Int) throws {
     let rows = tables[place]
     guard rows.table.rules.write != .none, let new = rows.table.singleKey(rows.schema.key(of: row)) else { return }
     let target = KeyedRow(place: place, key: new)
-    // This device's changes to the hub's row belong to that row alone. A new row that has the key by chance is another
-    // row.
+    // If this device changed the hub's row, no row is joined with it, because the changes belong to the hub's row
+    // alone. A new row that has the same key by chance is another row, and prevents nothing.
     guard
       try insertedRows[target] != nil
         || PreImageLookup(rows.table, in: session.database).images(of: RowKey([new])).isEmpty
@@ -138,7 +138,8 @@ struct PrimaryKeyFindings {
     insertedRows.keys.sorted { $0.place == $1.place ? $0.key.isBeforeInSQL($1.key) : $0.place < $1.place }
   }
 
-  /// The rows of this device that join rows from the hub, except rows whose key is a new key in `entries`.
+  /// The key changes of this device's rows that join rows from the hub. Rows whose key is a new key in `entries` are
+  /// left out.
   func folding(besides entries: [PrimaryKeyMap.Entry]) -> [PrimaryKeyMap.Entry] {
     let taken = Set(entries.map { KeyedRow(place: $0.place, key: $0.new) })
     return orderedBirths.compactMap { birth in
@@ -152,15 +153,15 @@ struct PrimaryKeyFindings {
     return found[0]
   }
 
-  /// Whether the hub's row with the key of a new row is the same row, made twice.
+  /// Whether a row from the hub and a new row of this device with the same key are one row.
   private func isSame(_ row: Row, as birth: KeyedRow) -> Bool {
     guard let own = insertedRows[birth] else { return false }
     let table = session.tables[birth.place]
     return row == own.row || table.folds && own.isSteady && table.naturalColumns.allSatisfy { row[$0] == own.row[$0] }
   }
 
-  /// The new keys that the device chooses for its rows. Each is the key of the row's duplicate, or greater than any key
-  /// that the device has seen.
+  /// The new keys that the device chooses for its rows. A new key is the key of the row's duplicate, or is greater than
+  /// any key that the device has seen.
   func yielding() throws -> [PrimaryKeyMap.Entry] {
     let targets = Set(told.map { KeyedRow(place: $0.place, key: $0.new) })
     var greatest = greatest
@@ -170,7 +171,7 @@ struct PrimaryKeyFindings {
       let isOwn = incoming[birth].map { isSame($0, as: birth) } ?? true
       if isOwn && !targets.contains(birth) || !table.givesNewKeys { return nil }
       let last = max(greatest[birth.place] ?? 0, try table.greatestKey(in: session.database))
-      // No greater key is left: the rows collide, and that is a conflict.
+      // No greater key is left. The rows collide, and the import keeps a conflict.
       if last == Int64.max { return nil }
       greatest[birth.place] = last + 1
       return .init(place: birth.place, old: birth.key, new: .integer(last + 1))

@@ -4,10 +4,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Finds rows that this device deleted, although a new row from the hub refers to them. The hub does not delete these
-/// rows, so they come back here too.
+/// Finds rows that this device deleted, and that a row from the hub now refers to. The hub does not delete these
+/// parents, so they come back here too.
 ///
-/// A row whose parent was missing before is left as it is: that is the app's own decision.
+/// If a row's parent was already missing before the import, nothing is done, because the app decided so.
 final class RestoredParents {
   struct Parent {
     let rows: RowTable
@@ -25,7 +25,7 @@ final class RestoredParents {
 
   /// - Parameters:
   ///   - all: the dataset's tables.
-  ///   - changed: the tables with pending changes. Rows are recorded only if a possible parent was deleted.
+  ///   - changed: the tables with pending changes. Only such tables with deleted rows can hold a deleted parent.
   init(among changed: [RowTable], of all: [RowTable], in database: borrowing Database) throws {
     let referredTo = Set(all.flatMap(\.schema.foreignKeys).map(\.parent))
     var tables: [RowTable] = []
@@ -38,7 +38,7 @@ final class RestoredParents {
   private static func hasDeleted(_ rows: RowTable, in database: borrowing Database) throws -> Bool {
     struct Found: Error {}
     do {
-      // A row that this device made and deleted counts too: the bundle may bring it from another device.
+      // A row that this device made and deleted counts too, because the bundle may bring this row from another device.
       try PreImageStore.each(rows.table, since: .zero, in: database) { _, _, current in
         if current == nil { throw Found() }
       }
@@ -46,7 +46,8 @@ final class RestoredParents {
     } catch is Found { return true }
   }
 
-  /// Records the references of a row that is written over a former row. `former` is nil if there was no former row.
+  /// Records the references of a written row that its former version did not have. `former` is nil if there was no
+  /// former version.
   func note(_ row: Row, over former: Row?, of schema: TableSchema) {
     for key in schema.foreignKeys where tables.contains(where: { $0.schema.name == key.parent }) {
       let values = key.columns.map { row[$0] }
@@ -55,7 +56,7 @@ final class RestoredParents {
     }
   }
 
-  /// The deleted rows to which recorded rows refer.
+  /// Returns the deleted rows that recorded references lead to.
   func find(in database: borrowing Database) throws -> [Parent] {
     var found: [Parent] = []
     for rows in tables {

@@ -4,16 +4,16 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Checks whether a row on this device is a version that the hub may expect, before a bundle overwrites it.
+/// Checks whether a row on this device is a version that the hub may expect, before a bundle overwrites the row.
 ///
-/// A write that no trigger saw leaves a row that the hub does not expect. Each line from the hub lists the row's
-/// possible versions. If the row has pre-images, the oldest pre-image is the version that the hub sent. Pre-images that
-/// the bundle itself acknowledges count too. A row with such pre-images must also be as its export carried it.
+/// Each line from the hub lists the versions that the row may have here. A row that was written unseen matches none of
+/// them. If the row has pre-images, its oldest pre-image is compared, because that is the version that the hub sent.
+/// Pre-images that the bundle itself acknowledges count too. `ExportedRows` compares such a row also with its export.
 final class RowWitness {
   private let exported: ExportedRows
-  /// Whether no line is compared.
+  /// Whether every row counts as expected, without a comparison.
   private var isBlind = false
-  /// Rows whose keys change with the bundle, and rows that refer to them. nil: no key changes.
+  /// The primary keys that change with the bundle; nil: no key changes.
   private var renamed: Renamed?
 
   private struct Renamed {
@@ -27,11 +27,11 @@ final class RowWitness {
 
   init(_ exported: ExportedRows) { self.exported = exported }
 
-  /// Compares nothing from now on.
+  /// From now on, every row counts as expected.
   func close() { isBlind = true }
 
-  /// Notes the keys that change with the bundle. The hub may know these rows, and rows that refer to them, by their old
-  /// or new keys.
+  /// Records the primary keys that change with the bundle. The versions that the hub lists may contain the old keys or
+  /// the new keys.
   func note(_ keys: PrimaryKeyCollisions.Outcome, among tables: [TrackedTable]) throws {
     if keys.rekeyed.isEmpty { return }
     let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
@@ -57,13 +57,13 @@ final class RowWitness {
     return try !isExpected(row, before: former(key, in: schema), in: schema, expected: expected)
   }
 
-  /// A row as it was before the bundle, with the keys that it and its parents have now.
+  /// Returns a row from before the bundle with the keys that the row and its parents have now.
   func withNewKeys(_ row: Row?, in schema: TableSchema) -> Row? {
     guard let row, let renamed, let place = renamed.places[schema.name] else { return row }
     return renamed.forwards.row(row, of: place)
   }
 
-  /// Whether the row with this key already has the keys that its parents have now.
+  /// Whether this import moved the row to this key. The row then already has the present keys of its parents.
   func isMoved(_ key: RowKey, in schema: TableSchema) -> Bool {
     renamed?.former[RowInTable(table: schema.name, key: key)] != nil
   }
@@ -71,12 +71,12 @@ final class RowWitness {
   /// Whether this import has kept a row as a conflict already.
   func isKept(_ key: RowKey, in schema: TableSchema) -> Bool { isKept(before: former(key, in: schema), in: schema) }
 
-  /// The same for the row that had this key before the bundle.
+  /// Whether this import has kept the row that had this key before the bundle.
   func isKept(before key: RowKey, in schema: TableSchema) -> Bool {
     exported.isKept(RowInTable(table: schema.name, key: key))
   }
 
-  /// Whether the hub expects a row.
+  /// Whether a row is a version that the hub expects.
   /// - Parameter key: the row's key before the bundle.
   func isExpected(_ row: Row?, before key: RowKey, in schema: TableSchema, expected: [UInt64?]) throws -> Bool {
     if expected.isEmpty || isBlind { return true }
@@ -84,17 +84,17 @@ final class RowWitness {
       return row == nil && isRenamed(key, in: schema) || isAny(of: row, among: expected, in: schema)
     }
     if let row = sent.row { return try isAny(of: schema.row(row), among: expected, in: schema) }
-    // A new row of this device may be joined with a row of the hub: the line states that row's versions.
+    // The device may have joined its new row with a row from the hub. Then the line lists versions of that row.
     return sent.digest == nil && isRenamed(key, in: schema) || expected.contains(sent.digest)
   }
 
   private func isAny(of row: Row?, among expected: [UInt64?], in schema: TableSchema) -> Bool {
-    // Each line of a delta comes here.
+    // This saves time, because each line of a delta is checked here.
     if renamed == nil { return expected.contains(exported.digest(row, in: schema)) }
     return versions(of: row, in: schema).contains { expected.contains(exported.digest($0, in: schema)) }
   }
 
-  /// The row with its present keys, and with other old or new keys.
+  /// Returns the row as it is now, and versions of it with other old or new keys.
   private func versions(of row: Row?, in schema: TableSchema) -> [Row?] {
     guard let row, let renamed, let place = renamed.places[schema.name] else { return [row] }
     return [row] + renamed.maps.map { $0.row(row, of: place) }.filter { $0 != row }

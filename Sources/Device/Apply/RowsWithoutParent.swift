@@ -4,21 +4,21 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Finds the rows of this device that refer to a row which has just left. The hub has no record of them, so it does not
-/// delete them with their parent.
+/// Finds the rows with pending changes that refer to a row which this import removed. The hub does not know of these
+/// references, so its bundle does not delete the rows with their parent.
 ///
-/// A row whose parent was missing before is left as it is: that is the app's own decision.
+/// If a row's parent was already missing before the import, the row stays as it is, because the app decided so.
 final class RowsWithoutParent {
   struct RowWithoutParent {
     let rows: RowTable
     let key: RowKey
     let row: Row
-    /// Whether the row refers to a row of this device that another row keeps out until a person decides.
+    /// Whether each missing parent is a row of this device that another row keeps out until a person decides.
     let isBelowKeptRow: Bool
   }
 
-  /// Why a row left its table. `kept`: another row keeps out this row, or a row above it, until a person decides.
-  /// `gone`: any other reason.
+  /// Why a row left its table. `kept`: another row keeps the row, or a row that it refers to, out until a person
+  /// decides. `gone`: any other reason.
   enum Departure { case gone, kept }
 
   private let tables: [RowTable]
@@ -40,7 +40,7 @@ final class RowsWithoutParent {
     zip(comparisons[key] ?? [], values).map { $0.folded($1) }
   }
 
-  /// Records a row that left.
+  /// Records a row that left its table.
   func note(_ row: Row, of schema: TableSchema, _ departure: Departure = .gone) {
     for child in tables {
       for key in child.schema.foreignKeys where key.parent == schema.name {

@@ -7,7 +7,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows that cannot exist together, because they share a UNIQUE value.
+/// Rows that exclude each other, because they have the same value in UNIQUE columns.
 extension ScopeApplier {
   /// A row from the hub that a pending row of this device keeps out.
   struct KeptOut {
@@ -18,9 +18,10 @@ extension ScopeApplier {
     let change: Change
   }
 
-  /// Writes a row whose UNIQUE values pending rows may hold. Such a pending row returns to the values that the hub last
-  /// sent, and may then displace another pending row. This chain ends: two rows as the hub has them never collide.
-  /// - Parameter entry: nil: no row enters.
+  /// Writes a row, although pending rows may have its UNIQUE values. Each such pending row returns to the values that
+  /// the hub last sent, and may then displace another pending row. The chain ends, because two rows with the hub's
+  /// values never collide.
+  /// - Parameter entry: the row; nil: there is no row to write.
   func enter(_ entry: Blocked?) throws {
     var chain = [entry].compactMap(\.self)
     while let next = chain.last {
@@ -58,14 +59,15 @@ extension ScopeApplier {
   }
 
   /// The policy for a row of this device that another row keeps out. The time of an unseen write is not known, so no
-  /// policy prefers such a row.
+  /// policy prefers a row that was written unseen.
   private func policy(for key: RowKey, in rows: RowTable) -> Policy {
     let isUnseen = takenUp.contains(RowInTable(table: rows.name, key: key))
     return isUnseen ? rows.rules.uncompared.table : rows.rules.table
   }
 
-  /// Whether the policy may settle that a pending row loses its natural key. Under `newest` it may do so only if the
-  /// hub would also have removed this row for the other one: the row is new, and no row refers to it.
+  /// Whether the policy may settle the conflict about a pending row that loses its natural key. Under `newest`, this is
+  /// so only if the hub would also have removed the row for the other row. The hub does that if the row is new and no
+  /// row refers to it.
   private func isRemovable(_ key: RowKey, _ images: [PreImage], in rows: RowTable) throws -> Bool {
     if rows.rules.table != .newest { return true }
     guard rows.table.rules.delete == .hard, let first = images.first, first.hubRow == nil, let row = try rows.row(key)
@@ -74,8 +76,8 @@ extension ScopeApplier {
       of: row, becoming: nil, rows.schema, in: session.database) == nil
   }
 
-  /// The refusal if two rows from the hub collide here. They do not collide at the hub, so this database has stricter
-  /// constraints.
+  /// The refusal of a bundle with two rows that collide here. The rows do not collide at the hub, so this database has
+  /// stricter constraints.
   private func collision(of entry: Blocked) throws -> Refusal {
     let table = entry.table.schema.name
     let full = "ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full"
@@ -103,16 +105,16 @@ extension ScopeApplier {
     }
   }
 
-  /// Leaves out a row from the hub whose natural key a pending row of this device holds, if the policy prefers the
-  /// device. The row is deleted here, and the hub will receive the delete. Returns whether that was done.
+  /// Leaves a row from the hub out for a pending row with the same natural key, if the policy prefers the device. The
+  /// hub's row is deleted here, and the next export carries this delete. Returns whether the row was left out.
   func keepOut(_ entry: Blocked, for key: RowKey) throws -> Bool {
     let rows = entry.table
     // A device does not know which rows its user may change, unless every visible row may be changed.
     guard entry.isHubs, rows.table.rules.delete == .hard, rows.table.rules.write == .visible,
-      // This device had the row before, so the hub does not remove it for a newer row.
+      // If this device had the row before, `newest` does not let the hub remove it for a newer row.
       entry.isNew || rows.rules.table != .newest,
       let (image, change) = try changes(from: pending[rows.schema.name]?.images(of: key) ?? [], to: rows.row(key)).last,
-      // If a row waits, a person at the hub decides.
+      // If the pending row's change is acknowledged, the row waits for a decision of a person at the hub.
       image.generation >= session.acknowledgedGeneration,
       decide(policy(for: key, in: rows), device: image.stamp, hub: entry.stamp).winner == .device,
       try references(of: rows.table).tableWithChildren(
@@ -122,7 +124,7 @@ extension ScopeApplier {
     return true
   }
 
-  /// Writes the rows that were kept out by a pending row which has left. Returns whether there were any.
+  /// Writes the kept-out rows whose pending row no longer excludes them. Returns whether there were any.
   func letInFreed() throws -> Bool {
     var freed: [KeptOut] = []
     keptOut = try keptOut.filter { kept in
@@ -147,14 +149,14 @@ extension ScopeApplier {
     keptOut = []
   }
 
-  /// Keeps the pending changes of a stranded row as conflicts. The row cannot stay: another row has its natural key, or
-  /// its table does not allow it.
+  /// Keeps the pending changes of a stranded row as conflicts. The row cannot stay, because another row has its natural
+  /// key, or because its table does not allow the row.
   func giveUp(_ stranded: StrandedRow) throws {
     let (rows, key) = (stranded.rows, stranded.key)
     let isUnique = stranded.kind == .unique
     let rivals = try isUnique ? rows.rivals(of: stranded.row, in: session.database) : []
     let met = try rivals.count == 1 ? rows.row(rivals[0]) : rows.row(key)
-    // The policy decides about natural keys alone.
+    // A policy may settle only a conflict about a natural key.
     let loss = Disagreement(kind: stranded.kind, state: isUnique ? rows.rules.table.stateOfUncompared : .open)
     for (image, change) in changes(from: stranded.images, to: stranded.row) {
       try note(loss, of: change, image: image, key: key, met: met, in: rows)

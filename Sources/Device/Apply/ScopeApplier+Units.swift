@@ -7,9 +7,9 @@ import SatchelWorkspace
 
 /// A unit is undone as a whole if rows from the hub collide with one of its changes.
 extension ScopeApplier {
-  /// Undoes the units that delete a row which the hub no longer has, no longer shows to the user, or has with a mark of
-  /// another writer. The hub takes no part of such a unit. A unit that only deletes such rows stays: it changes no row
-  /// of the hub.
+  /// Undoes each unit that deletes a gone row: the hub no longer has the row, hides it from the user, or has it marked
+  /// as deleted by another writer. The hub takes no change of such a unit. A unit that only deletes gone rows stays,
+  /// because it changes no row of the hub.
   func loseUnitsOfGoneRows() throws {
     guard let units else { return }
     let found = try units.unitsOfGoneRows { row in
@@ -35,8 +35,8 @@ extension ScopeApplier {
     try note(lost.disagreement, of: lost.change, image: lost.image, key: row.key, met: lost.met, in: rows)
   }
 
-  /// Why the pending changes of a row are lost, if they were made on a change of a unit that the hub did not take. nil
-  /// if they were not.
+  /// Returns why a row's pending changes are lost, if they were made after a change of a refused unit. nil: there was
+  /// no such change before them.
   func lossAfterRefusedUnit(_ images: [PreImage], of key: RowKey, in rows: RowTable) -> Disagreement? {
     guard units != nil, !images.isEmpty,
       let refused = refusedUnits[RowInTable(table: rows.name, key: key)],
@@ -45,7 +45,7 @@ extension ScopeApplier {
     return Disagreement(kind: .unit, state: refused.state == .settled ? .settled : .open)
   }
 
-  /// Keeps the pending changes of a row as conflicts, as they were made. Returns the hub's row, which replaces the row.
+  /// Keeps each pending change of a row as a conflict. Returns the hub's row, which replaces the row.
   func lose(
     _ images: [PreImage], of key: RowKey, from current: Row?, to hub: Row?, as loss: Disagreement, in rows: RowTable
   ) throws -> Row? {
@@ -63,7 +63,7 @@ extension ScopeApplier {
     return try changes(from: images, to: rows.row(member.key)).first { $0.image.generation == member.generation }
   }
 
-  /// Undoes the changes of lost units. Returns whether there were any.
+  /// Undoes the changes of lost units. Returns whether there were lost units.
   func takeBackUnits() throws -> Bool {
     guard let units else { return false }
     var isAny = false
@@ -95,7 +95,7 @@ extension ScopeApplier {
     try pending[rows.name]?.images(of: key) ?? []
   }
 
-  /// Records that a row got the hub's last values again, so that the rows that depend on it are found.
+  /// Records that a row has the hub's last values again. Then its missing parents and its deleted children are found.
   private func noteReturn(of key: RowKey, _ images: [PreImage], from current: Row?, to hub: Row?, in rows: RowTable) {
     guard let change = Change(from: current, to: hub) else { return }
     tally.add(change, in: rows.name)
@@ -107,6 +107,7 @@ extension ScopeApplier {
 }
 
 extension Disagreement {
-  /// Whether only another change of the unit is the reason. A policy settles a change for a reason of its own.
+  /// Whether the change is lost only because of another change of its unit. If a policy settled the conflict, the
+  /// change is lost for its own reason.
   var isOfUnit: Bool { kind == .unit && state != .settled }
 }

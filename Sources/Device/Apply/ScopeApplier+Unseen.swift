@@ -5,9 +5,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows whose last write capture missed. They are kept as conflicts before the hub's rows replace them.
+/// Rows whose last write capture missed. The import keeps these rows as conflicts before the hub's rows replace them.
 extension ScopeApplier {
-  /// Keeps a row if it was written unseen. Does the same for rows that gave way when another row got this key.
+  /// Keeps a row as a conflict if it was written unseen. Does the same for rows that gave way when another row got this
+  /// key.
   /// - Parameters:
   ///   - current: the row as it is; nil: the row is not here.
   ///   - images: the row's pending pre-images, oldest first.
@@ -22,7 +23,7 @@ extension ScopeApplier {
       for victim in victims where try isUnseen(victim, in: rows, expected: expected) {
         try keep(row(before: victim, in: rows), key: key, met: incoming, in: rows)
       }
-      // No row took the place, and the row that was here is compared by now.
+      // No row is at this place now. The rows that gave way here have just been compared.
       if current == nil { return }
     }
     if witness.isKept(key, in: rows.schema) { return }
@@ -33,7 +34,7 @@ extension ScopeApplier {
     unseen.forget(key, in: rows.schema.name)
   }
 
-  /// The row before the bundle, with the present keys, if it was written unseen; nil: it was not.
+  /// Returns the row as it was before the bundle, with the present keys. Returns nil if the row was not written unseen.
   private func unseenRow(
     _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in rows: RowTable, expected: [UInt64?]
   ) throws -> Row?? {
@@ -49,11 +50,11 @@ extension ScopeApplier {
     return .some(witness.isMoved(key, in: schema) ? current : witness.withNewKeys(current, in: schema))
   }
 
-  /// Whether a row still refers to a row that left with this bundle. Such a row has no pending changes: it was written
-  /// unseen, or the hub has it without its parent too.
+  /// Whether a row still refers to a row that left with this bundle. The referring row has no pending changes: it was
+  /// written unseen, or the hub also has it without its parent.
   func isAnyLeftWithoutParent() throws -> Bool {
     guard let departed, !departed.isEmpty else { return false }
-    // Very many rows may leave. With the report of writes, the lookups can make an index.
+    // Very many rows may have left. If the database reports its writes, the lookups can make an index.
     session.database.writes.turnOn()
     for rows in all {
       let lookups = references(of: rows.table)
@@ -73,7 +74,7 @@ extension ScopeApplier {
   }
 }
 
-/// Rows that gave way to rows with new keys.
+/// Rows without pending changes whose place was taken by rows with new keys.
 extension ScopeApplier {
   typealias OverwrittenRow = PrimaryKeyCollisions.OverwrittenRow
 
@@ -81,7 +82,8 @@ extension ScopeApplier {
     overwritten.keys.filter { $0.table == rows.schema.name }.map(\.key)
   }
 
-  /// Keeps the rows of which the bundle has no line, if they were written unseen. All rows were compared before.
+  /// Keeps the overwritten rows for which the bundle has no line, if they were written unseen. Only a comparison before
+  /// the import can show that.
   func keepOverwritten() throws {
     for rows in all {
       let victims = overwritten.filter { $0.key.table == rows.schema.name }
@@ -101,14 +103,14 @@ extension ScopeApplier {
     return try !witness.isExpected(victim.row, before: victim.former, in: schema, expected: expected)
   }
 
-  /// The row before the bundle, with the present keys.
+  /// Returns the overwritten row as it was before the bundle, with the present keys.
   private func row(before victim: OverwrittenRow, in rows: RowTable) -> Row? {
     let content = unseenBefore.content(of: victim.former, in: rows.schema.name)
     if case .before(let row)? = content { return witness.withNewKeys(row, in: rows.schema) }
     return witness.withNewKeys(victim.row, in: rows.schema)
   }
 
-  /// The row as the hub has it, with the present keys; nil: the hub has no such row.
+  /// Returns the overwritten row as the hub has it, with the present keys; nil: the hub has no such row.
   private func hubRow(of victim: OverwrittenRow, in rows: RowTable) -> Row? {
     let content = unseenBefore.content(of: victim.former, in: rows.schema.name)
     guard case .asItIs(let known)? = content else { return nil }

@@ -9,20 +9,21 @@ import SatchelWorkspace
 
 /// Brings a device's tables to the hub's state, row by row, and replays the device's pending changes on top.
 ///
-/// It works inside one `applyTransaction` of the caller.
+/// The caller holds one `applyTransaction` around all calls.
 final class ScopeApplier {
   let session: DeviceSession
   private let tables: [RowTable]
-  /// The lookups of this device's pending changes, by table. A table without pending changes has no lookup: no app can
-  /// write to it until the import is done.
+  /// The lookups of this device's pending changes, by table. A table without pending changes needs no lookup, because
+  /// no app can write to the table during the import.
   let pending: [Name: PreImageLookup]
-  /// Rows that another row's UNIQUE value kept out. They are tried again after all other rows are written.
+  /// Rows that are not written yet, because another row has one of their UNIQUE values. `finish` writes them after all
+  /// other rows.
   private var blocked: [Blocked] = []
   /// Rows from the hub that pending rows keep out.
   var keptOut: [KeptOut] = []
   private var references: [Name: References] = [:]
 
-  /// Rows that combine values of both sides. The table may forbid this combination.
+  /// Rows that combine values of the hub and of this device. The table may forbid this combination.
   private var mixed: [(rows: RowTable, key: RowKey)] = []
   /// The mixed rows that the table forbids.
   private var forbidden: [(rows: RowTable, key: RowKey)] = []
@@ -39,31 +40,31 @@ final class ScopeApplier {
   }
 
   let witness: RowWitness
-  /// nil: rows are not compared with the rows in exports.
+  /// Compares rows with the digests of their exports; nil: rows are not compared.
   private let exported: ExportedRows?
-  /// Rows that were written unseen, by their present keys, without those that are already kept as conflicts. Empty if
-  /// the rows were not compared before the bundle was applied.
+  /// Rows that were written unseen, by their present keys. Rows that are already kept as conflicts are not among them.
+  /// Empty if the rows were not compared before the bundle was applied.
   var unseen: UnseenRows
-  /// The same rows by their keys before the bundle.
+  /// Rows that were written unseen, by their keys before the bundle.
   let unseenBefore: UnseenRows
-  /// The emission that the device has, and whether the new bundle follows it.
+  /// The present emission of the device. `isFollowed`: whether the new bundle follows this emission.
   private let base: EmissionNumber
   private let isFollowed: Bool
-  /// The rows that gave way to rows with new keys and are not compared yet, by the keys under which the hub has them.
+  /// The overwritten rows that are not compared yet, by the keys under which the hub has them.
   var overwritten: [RowInTable: [PrimaryKeyCollisions.OverwrittenRow]]
-  /// Rows from the hub that this device also made under other keys, and that it joins only now.
+  /// Rows from the hub, by their keys, that this import joins with rows which this device made under other keys.
   private let folded: [Name: Set<RowKey>]
   let orphans: RowsWithoutParent
   let restoredParents: RestoredParents
   let deletedChildren: DeletedChildren
-  /// nil: the bundle is no delta, or it was imported before.
+  /// nil: the bundle is no delta, or the bundle is imported again to rebuild a database.
   let departed: DepartedRows?
-  /// The rows of exported units that the hub did not take, each with its conflict. This bundle brings the conflicts.
+  /// The rows of exported units that the hub did not take, each with the conflict that this bundle brings.
   var refusedUnits: [RowInTable: ConflictRecord] = [:]
   /// Rows that this device did not change and that the hub has with other values. No record shows which of the two
-  /// values is the later one.
+  /// versions is later.
   var undated: Set<RowInTable> = []
-  /// The unseen rows that this import made pending changes. The stamps of these changes are not the times of the
+  /// The unseen rows that this import turned into pending changes. The stamps of these changes are not the times of the
   /// writes.
   var takenUp: Set<RowInTable> = []
   /// nil: no change belongs to a unit.
@@ -72,9 +73,9 @@ final class ScopeApplier {
   let isOfSameEpoch: Bool
 
   var tally = RowTally()
-  /// The first few of the new disagreements.
+  /// The first few new conflicts.
   private(set) var found: [ConflictRecord] = []
-  /// Files whose rows are gone, or now name other files.
+  /// Attachments whose rows are gone, or now name other attachments.
   private(set) var unnamed: Set<AttachmentPath> = []
   /// The rows that the first bundle of a new epoch removed, by table. Empty for every other bundle.
   private(set) var removedByEpoch: [Name: Set<RowKey>] = [:]
@@ -120,7 +121,7 @@ final class ScopeApplier {
     orphans = RowsWithoutParent(of: changed, in: session.database)
     restoredParents = try RestoredParents(among: changed, of: tables, in: session.database)
     deletedChildren = DeletedChildren(among: changed)
-    // A full bundle removes each row that the hub does not have.
+    // Only a delta needs this check, because a full bundle removes each row that the hub does not have.
     departed = scope?.extent == .delta && !session.isRebuilt ? DepartedRows(of: tables) : nil
     let isAnyPending = !pending.isEmpty || !keys.stranded.isEmpty
     if isAnyPending { session.database.writes.turnOn() }
@@ -138,7 +139,7 @@ final class ScopeApplier {
   var all: [RowTable] { tables }
 
   /// Brings one row to the version that the hub sends, and replays the row's pending changes on top. `incoming` is nil
-  /// if the row is gone.
+  /// if the hub has no such row for this user.
   /// - Parameters:
   ///   - expected: the versions of the row that the hub expects here; empty: the hub does not say.
   ///   - others: the writes of others to the row, as the hub reports them; nil: no report.
@@ -154,12 +155,13 @@ final class ScopeApplier {
     if let loss = lossAfterRefusedUnit(images, of: key, in: rows) {
       target = try lose(images, of: key, from: current, to: incoming, as: loss, in: rows)
     } else if !images.isEmpty {
-      // The device had seen all of a row that it joins with its own row only now. So the hub's report on this row does
-      // not count as complete, and the values show what others wrote after that.
+      // The device had seen only its own row, and joins it with the hub's row only now. So the hub's report on a joined
+      // row is not complete, and only the values show what others wrote.
       let isWhole = isFollowed && folded[rows.schema.name]?.contains(key) != true
       let told = try others().map { ToldWrites($0, in: rows.schema, beside: stamp, on: base, isWhole: isWhole) }
-      // The hub sends an acknowledgement with each row of this device, so a pending insert is not in the hub's row.
-      // After a new epoch, another device may have brought the row back.
+      // Within one epoch, the hub sends an inserted row back only together with the acknowledgement of the insert. So
+      // the hub's row does not contain a pending insert. In a new epoch, another device may have brought the inserted
+      // row to the hub.
       var rules = isOfSameEpoch ? rows.rules.addingEqualCounters : rows.rules
       if undated.contains(RowInTable(table: rows.name, key: key)) { rules = rules.uncompared }
       if takenUp.contains(RowInTable(table: rows.name, key: key)) { rules = rules.uncompared }
@@ -168,7 +170,7 @@ final class ScopeApplier {
       if rebased.images != images {
         try PreImageStore.replace(rebased.images, of: key, in: rows.table, database: session.database)
       }
-      // A hub that was set back may still get rows that it lacks.
+      // In a new epoch, the hub may lack rows that other devices still bring.
       if isOfSameEpoch, (images + rebased.images).contains(where: \.isGone) { units?.noteGone(key, in: rows.name) }
       units?.note(rebased.repeatedDeletes, of: RowInTable(table: rows.name, key: key))
       target = rebased.row
@@ -208,8 +210,8 @@ final class ScopeApplier {
     try note(lost.disagreement, of: lost.change, image: lost.image, key: key, met: lost.met, in: rows)
   }
 
-  /// Keeps a change of this device that collides with something else. If the change is not accepted, its whole unit is
-  /// undone.
+  /// Keeps a change of this device as a conflict, because of `disagreement`. If the change is not accepted, its whole
+  /// unit is undone.
   func note(
     _ disagreement: Disagreement, of change: Change, image: PreImage, key: RowKey, met: Row?, in rows: RowTable
   ) throws {
@@ -231,7 +233,7 @@ final class ScopeApplier {
     if case .known(let known) = addition, known.state != .resolved,
       record.unit != nil || !known.isNotTaken && record.isNotTaken
     {
-      // The change of this known conflict was undone after all.
+      // The known conflict does not say yet that its change was undone.
       var corrected = record
       corrected.id = known.id
       return try ConflictTable.correct(
@@ -244,9 +246,9 @@ final class ScopeApplier {
 
   // MARK: rows that block each other
 
-  /// Writes the rows that a UNIQUE value kept out. First all these rows are deleted, so that they may exchange values.
-  /// Then they are written. A pending row of this device that still holds the value gives way, or by policy keeps the
-  /// other row out.
+  /// Writes the blocked rows. First all blocked rows are deleted, so that they may exchange UNIQUE values. A pending
+  /// row that still has such a value gives way, or the policy keeps the blocked row out. Afterwards undoes the pending
+  /// changes that do not fit the result.
   func finish() throws {
     for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
     let rivals = try blocked.map { try $0.table.rivals(of: $0.row, in: session.database) }
@@ -277,7 +279,8 @@ final class ScopeApplier {
     try session.openBelowLost()
   }
 
-  /// Looks at all rows with pending changes, because a migration may have left rows that their tables forbid.
+  /// Marks all rows with pending changes for the check in `finish`. A migration may have left rows that their tables
+  /// forbid.
   func checkAllPending() throws {
     for rows in tables where pending[rows.schema.name] != nil {
       try PreImageStore.each(rows.table, since: .zero, in: session.database) { key, _, current in
@@ -286,8 +289,8 @@ final class ScopeApplier {
     }
   }
 
-  /// Undoes pending changes if, combined with the hub's changes, they give a row that the table forbids. No app could
-  /// write to that row any more.
+  /// Undoes pending changes if, combined with the hub's changes, they give a row that the table forbids. An app could
+  /// no longer update such a row.
   private func takeBackForbidden() throws {
     if mixed.isEmpty, forbidden.isEmpty { return }
     try session.database.withChecks {
@@ -303,7 +306,7 @@ final class ScopeApplier {
     mixed = []
     for (rows, key) in forbidden {
       guard let images = try pending[rows.schema.name]?.images(of: key), let first = images.first else { continue }
-      // The policy does not settle this conflict: at the hub the change waits until it fits.
+      // No policy settles this conflict, because the change waits at the hub until it fits there.
       let loss = Disagreement(kind: .constraint, state: .open)
       try enter(takeBack(images, of: key, to: first.hubRow, as: loss, met: first.hubRow, in: rows))
     }
@@ -319,8 +322,8 @@ final class ScopeApplier {
     written += 1
   }
 
-  /// Restores a row that was deleted with its parent, when the parent's delete is undone. The parent's conflict covers
-  /// both.
+  /// Restores a row that was deleted together with its parent, after the parent's delete is undone. The parent's
+  /// conflict covers both rows.
   private func bringBack(_ child: DeletedChildren.Child) throws {
     guard try child.rows.row(child.key) == nil else { return }
     if let last = child.images.last, units?.contains(child.rows.name, child.key, last.generation) == true {
@@ -340,8 +343,8 @@ final class ScopeApplier {
     written += 1
   }
 
-  /// Undoes pending changes that make a row refer to a row which has just left. The row gets the values that the hub
-  /// sends. The changes are kept as conflicts, like the changes of a deleted row.
+  /// Undoes pending changes that make a row refer to a row which this import removed. The row gets the values that the
+  /// hub sends. Its changes are kept as conflicts, like the changes of a deleted row.
   private func takeBack(_ orphan: RowsWithoutParent.RowWithoutParent) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }

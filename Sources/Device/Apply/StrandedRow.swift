@@ -2,8 +2,8 @@ import SatchelConflicts
 import SatchelRows
 import SatchelValues
 
-/// A pending row that left its table and has no pre-images any more: after its references got new keys, another row has
-/// its natural key, or the tables of a new version do not allow the row.
+/// A pending row that cannot stay in its table. After references got new keys, another row has its natural key. Or the
+/// tables of a new version do not allow the row. The row and its pre-images are only here.
 struct StrandedRow {
   let rows: RowTable
   let key: RowKey

@@ -6,14 +6,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows whose changes capture did not record. The device finds them before it applies a bundle that does not state the
-/// former versions of its rows.
+/// Unseen rows: capture did not record their last change. The device finds them before it applies a bundle that does
+/// not state the former versions of its rows.
 struct UnseenRows {
   /// A row's values before the bundle.
   enum Content {
-    /// The row is as it is in its table. `known` is the row as the hub had sent it; nil: it had sent none.
+    /// The row has the values in its table. `known` is the row as the hub had sent it; nil: the hub had sent none.
     case asItIs(known: Row?)
-    /// The row before the migrations ran; nil: the row was not there.
+    /// The row as it was before the migrations ran; nil: the row was not there.
     case before(Row?)
   }
 
@@ -27,7 +27,7 @@ struct UnseenRows {
     }
   }
 
-  /// The rows under the keys that they got with the bundle, without the rows that gave way to others.
+  /// Returns the rows under the keys that the bundle gave them. Rows that gave way to other rows are left out.
   func following(_ keys: PrimaryKeyCollisions.Outcome) -> UnseenRows {
     var moved = self
     for place in keys.left.union(keys.overwritten.map(\.place)) { moved.forget(place.key, in: place.table) }
@@ -37,7 +37,7 @@ struct UnseenRows {
     return moved
   }
 
-  /// Returns these rows with their values before migrations ran, which `row` returns.
+  /// Returns these rows with their values from before the migrations. `row` returns these values.
   func mapRows(_ row: (Name, RowKey) throws -> Row?) rethrows -> UnseenRows {
     var mapped = self
     for (table, keys) in rows {
@@ -49,14 +49,14 @@ struct UnseenRows {
   /// Whether rows of this table were written unseen.
   func isAny(in table: Name) -> Bool { rows[table] != nil }
 
-  /// The rows of a table that were there before migrations ran.
+  /// The unseen rows of a table that existed before the migrations ran.
   func keysBefore(in table: Name) -> [RowKey] {
     rows[table, default: [:]].compactMap { key, content in
       if case .before(.some) = content { key } else { nil }
     }
   }
 
-  /// Forgets a row that has been kept, so that no row is kept twice. The row's table still counts as compared.
+  /// Forgets a row that is kept as a conflict, so that no row is kept twice. The row's table still counts as compared.
   mutating func forget(_ key: RowKey, in table: Name) { rows[table]?[key] = nil }
 
   /// The values of an unseen row; nil: the row was not written unseen.
@@ -64,7 +64,7 @@ struct UnseenRows {
 }
 
 extension PrimaryKeyCollisions.Outcome {
-  /// The places of rows under the keys that they got with the bundle. The places that they left stay in the set.
+  /// Returns `rows` and the new places of those rows that the bundle moved. The former places stay in the set.
   func following(_ rows: Set<RowInTable>) -> Set<RowInTable> {
     var places = rows
     for row in rekeyed where places.contains(RowInTable(table: row.table, key: RowKey([row.old]))) {
@@ -76,29 +76,31 @@ extension PrimaryKeyCollisions.Outcome {
 }
 
 extension DeviceSession {
-  /// Finds the rows that were written unseen, if the bundle does not state the former version of each row. A former
-  /// user's unseen writes are sealed with that user's other changes.
+  /// Finds the rows that were written unseen, unless the bundle states the former version of each row. A former user's
+  /// unseen writes are sealed with that user's other changes.
   /// - Parameter comparison: the rows to compare, if the bundle states the former versions.
-  /// - Returns: these rows, and whether a copy of the database must be kept, because these rows cannot be found. The
-  ///   rows are nil if only the bundle's lines are compared.
+  /// - Returns: the unseen rows; nil: only the rows of the bundle's lines are compared. `needsCopy`: the unseen rows
+  ///   cannot be found, so a copy of the database must be kept.
   func compareBeforeWritingOver(
     _ manifest: Manifest, _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ handover: Handover?,
     _ comparison: ScopeWriting.Comparison
   ) throws -> (unseen: UnseenRows?, needsCopy: Bool) {
-    // The lines of a delta may lack the former versions, because the hub did not know this device's version.
+    // The lines of a delta may lack the former versions: the hub did not know that this device's release can read them.
     let isBlind = manifest.changes > 0 && !manifest.critical.contains(.unseen)
     guard snapshot != nil || upgrade != nil || isBlind || comparison == .allRows else { return (nil, false) }
     guard handover == nil, !isRebuilt, manifest.understands.contains(.unseen) else { return (UnseenRows.none, false) }
     if let found = try findUnseen() { return (UnseenRows(found), false) }
-    // Rows of two versions of the dataset cannot be compared, and neither can rows without their former versions.
+    // Rows of two versions of the dataset cannot be compared. Rows without their former versions cannot be compared
+    // either.
     let isUnknown = upgrade != nil || isBlind || comparison == .allRows
     return (UnseenRows.none, try isUnknown || snapshot.map { try differs(from: $0) } ?? false)
   }
 
   /// The rows that were written unseen, as the archive of signed bundles shows; nil: the archive is not complete.
   ///
-  /// Reads all bundles since the last full bundle. Only a full bundle or a bundle of another version is worth this
-  /// time: it brings or changes every row, and does not state the former rows.
+  /// Reads all bundles since the last full bundle, which takes time. This is done only before a bundle that does not
+  /// state the former rows. Examples are a full bundle and a bundle of another version, which bring or change every
+  /// row.
   func findUnseen() throws -> [UnseenChange]? {
     do { return try database.writeTransaction(.dryRun) { try reinstallAndCompare() } } catch let error
       as WorkspaceError
@@ -106,7 +108,7 @@ extension DeviceSession {
     { return nil }
   }
 
-  /// Makes the rows that were written unseen pending changes, as `doctor --repair` does. Returns these changes.
+  /// Turns the writes of unseen rows into pending changes, as `doctor --repair` does. Returns these changes.
   func takeUpUnseen() throws -> [UnseenChange] {
     try database.writeTransaction(workspace.runMode) {
       let changes = try reinstallAndCompare()

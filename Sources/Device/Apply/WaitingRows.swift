@@ -7,13 +7,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows that this device made and that the hub has not accepted yet. They stay in their tables here.
+/// New rows of this device that the hub has not accepted yet. These rows stay in their tables here.
 ///
-/// Another row has the natural key of such a row, and this device's user may not see that other row. A person decides
-/// at the hub. Until then the row keeps its pre-images, although the hub has acknowledged the export that carried it.
-/// So digests, full bundles and the doctor treat it as a row that the hub does not have. The same holds for new rows
-/// that refer to it. If another replica made a row with the same key, and the hub has that row, then the hub's row
-/// replaces the row here.
+/// A row waits if another row has its natural key, and this device's user may not see that other row. A person decides
+/// at the hub. Until then the waiting row keeps its pre-images, although the hub has acknowledged its export. So
+/// digests, full bundles and the doctor treat it as a row that the hub does not have. New rows that refer to a waiting
+/// row wait too. If the hub has a row of another replica with the same primary key, the hub's row replaces the waiting
+/// row.
 struct WaitingRows {
   struct Kept {
     let table: TrackedTable
@@ -83,7 +83,7 @@ struct WaitingRows {
     return Kept(table: table, key: record.key, row: row, images: images)
   }
 
-  /// Adds rows that refer to waiting rows, at any depth, and rows that waited before.
+  /// Adds the rows that waited before, and the rows that refer to waiting rows, at any depth.
   private mutating func addChildren(_ children: [Kept]) throws {
     var below = RowsBelow(among: session.tables, in: session.database)
     var left: [Kept] = []
@@ -98,8 +98,8 @@ struct WaitingRows {
     kept += below.find(below: kept.map { ($0.row, $0.table.name) }).map { left[$0] }
   }
 
-  /// Forgets the acknowledged pre-images, except those of rows that wait. Returns the number of acknowledged pre-images
-  /// for each table.
+  /// Deletes the acknowledged pre-images, except the pre-images of waiting rows. Returns the number of acknowledged
+  /// pre-images for each table.
   func forgetOthers() throws -> [Name: Int64] {
     let acknowledged = try PreImageStore.forget(
       before: session.acknowledgedGeneration, session.tables, in: session.database)

@@ -6,9 +6,9 @@ import SatchelWorkspace
 
 /// How to treat a tablet without the database of this device.
 public enum MissingTabletDatabase: Sendable {
-  /// It may be the wrong folder, so nothing is done.
+  /// The dock does nothing, because the folder may be a wrong folder.
   case refused
-  /// The tablet was lost or reset. The database is built from bundles and exports, as far as they reach.
+  /// The tablet was lost or reset. The dock builds the database from bundles and exports, as far as they reach.
   case rebuilt
 }
 
@@ -18,23 +18,23 @@ public struct DockReport<Work> {
   public let work: Work
   /// The path of the database on the tablet.
   public let database: String
-  /// Whether the tablet got another database file. False: the work changed nothing, or this was a rehearsal.
+  /// Whether the tablet got another database file. False: the work changed nothing, or this was a dry run.
   public let isPut: Bool
   /// Whether the tablet got a database of this device for the first time.
   public let isFirst: Bool
 }
 
 extension DeviceWorkspace {
-  /// Takes a copy of the database of this device from a tablet, works on the copy, and puts it back.
+  /// Copies this device's database from a tablet, runs `work` on the copy, and puts the copy back on the tablet.
   ///
-  /// Throws a `WorkspaceError` with the reason `written-meanwhile` if the tablet's database was written meanwhile. Then
-  /// nothing is put back, and no export of the copy leaves this machine. So the next dock continues from the tablet's
-  /// file, as if this dock had not happened.
+  /// Throws a `WorkspaceError` with the reason `written-meanwhile` if the app wrote to the tablet's database meanwhile.
+  /// Then nothing is put back, and no export of the copy leaves this machine. The next dock continues from the tablet's
+  /// file.
   /// - Parameters:
   ///   - folder: the tablet's folder with the database.
-  ///   - name: the database's name in the folder. Needed for the first dock of a device; nil: its name is known.
+  ///   - name: the database's name in the folder. The first dock of a device needs it; nil: the known name.
   ///   - missing: how to treat a tablet without the database.
-  ///   - work: imports and exports with the workspace that it gets. The database of that workspace is the copy.
+  ///   - work: imports and exports with the workspace that it receives. The database of that workspace is the copy.
   public func dock<Work>(
     _ folder: String, database name: String?, missing: MissingTabletDatabase = .refused,
     _ work: (DeviceWorkspace) throws -> Work
@@ -42,7 +42,7 @@ extension DeviceWorkspace {
     let name = try tabletName(name)
     return try lockedWithoutDatabase {
       try platform.files.makeDirectory(self.folder.dock, mode: 0o700)
-      // A killed command may have left its copy.
+      // A command that was killed may have left its copy.
       for name in try platform.files.list(self.folder.dock) where name != HeldExports.name {
         try platform.files.removeTree(Paths.join(self.folder.dock, name))
       }
@@ -61,7 +61,7 @@ extension DeviceWorkspace {
         .nameNeeded, "This device has not been docked yet, so the name of its database on the tablet is not known.",
         hint: "Name the file that the app on the tablet opens: satchel dock FOLDER --database survey.gpkg")
     }
-    // Until the first dock came to its end, the name may have been a mistake.
+    // Before the first dock has ended, the recorded name may be a mistake.
     if let known, known != name, try !configuration.joins && platform.files.kind(databaseAtHome) == nil {
       throw WorkspaceError(
         .badName, "The database of this device has the name \(known) on its tablet.",
@@ -75,10 +75,10 @@ extension DeviceWorkspace {
     return name
   }
 
-  /// The place of a database that was provisioned on this machine, before it goes to the tablet.
+  /// The path of a database that was provisioned on this machine, before it goes to the tablet.
   fileprivate var databaseAtHome: String { configuration.databasePath(folder) }
 
-  /// Throws if the database of this device cannot be used as it is now.
+  /// Throws if the present database of this device cannot be used.
   public func checkDatabase() throws {
     try checkAfterLeaving()
     if try !isInitial() || hasBundles() { _ = try session() }
@@ -89,7 +89,7 @@ extension DeviceWorkspace {
   }
 }
 
-/// One run of `dock`: finds out whether the tablet or the workspace has the database, and works on a copy of it.
+/// One run of `dock`. It finds out whether the tablet or the workspace has the database, and works on a copy.
 private struct Dock {
   let workspace: DeviceWorkspace
   let tablet: TabletDatabase
@@ -98,7 +98,7 @@ private struct Dock {
 
   private var files: any FileSystem { workspace.platform.files }
   private var runMode: RunMode { workspace.runMode }
-  /// The database of a workspace that was provisioned on this machine, before it goes to the tablet.
+  /// The path of a database that was provisioned on this machine, before it goes to the tablet.
   private var ownDatabase: String { workspace.databaseAtHome }
   private var heldExports: HeldExports { HeldExports(workspace) }
 
@@ -117,8 +117,8 @@ private struct Dock {
     return DockReport(work: result, database: tablet.path, isPut: isPut, isFirst: wasInitial)
   }
 
-  /// Puts the copy on the tablet. From then on the exports may leave. If this command is killed, the next dock goes on
-  /// where it ended.
+  /// Puts the copy on the tablet. After that, the exports may leave this machine. If this command is killed, the next
+  /// dock completes its work.
   private func put(_ held: DeviceWorkspace, over taken: TabletDatabase.Taken?) throws -> Bool {
     try TabletDatabase.settle(copy.database, files)
     try heldExports.keep(copy)
@@ -127,7 +127,7 @@ private struct Dock {
       try recordName(held)
       isPut = try tablet.put(copy.database, over: taken)
     } catch {
-      // If the tablet does not have the copy, nothing has happened.
+      // If the tablet does not have the copy, this dock changed nothing, so its exports are dropped.
       if try !tablet.has(copy.database) {
         try heldExports.remove()
         try forgetName()
@@ -140,7 +140,7 @@ private struct Dock {
     return isPut
   }
 
-  /// Settles the exports of a dock that did not come to its end.
+  /// Settles the exports of an earlier dock that was interrupted.
   private func finishFormerDock(isTaken: Bool) throws {
     if runMode == .dryRun { return }
     if !isTaken, missing == .refused, try heldExports.isAny() { throw Self.missing(tablet) }
@@ -168,7 +168,8 @@ private struct Dock {
     }
   }
 
-  /// A damaged database cannot be repaired here: what is only in it must stay where it is.
+  /// The error for a damaged database on the tablet. A repair is not possible here, because only this file has some
+  /// changes.
   private func damaged(_ fault: String) -> WorkspaceError {
     WorkspaceError(
       .corrupt, "The database \(tablet.path) is damaged (\(fault)). Nothing was changed.",
@@ -187,7 +188,7 @@ private struct Dock {
       try takeOwnDatabase()
       return held(named: name, joins: workspace.configuration.joins)
     }
-    // Without this mark, a database without tables of Satchel would look like a file that another program put there.
+    // Without this mark, a database without tables of Satchel would look like a replacement by another program.
     let joins = isNew || workspace.configuration.joins
     let held = held(named: name, joins: joins)
     if !isTaken, missing == .refused { throw try joins ? nothingToJoin() : Self.missing(tablet) }
@@ -212,13 +213,13 @@ private struct Dock {
     return held
   }
 
-  /// Records that the database is on the tablet. After that, no command here uses another database.
+  /// Records that the database is on the tablet. From then on, commands on this machine use no other database.
   private func recordName(_ held: DeviceWorkspace) throws {
     if workspace.configuration.docks == held.configuration.docks { return }
     try files.replace(workspace.folder.configuration, mode: 0o644, contents: held.configuration.bytes)
   }
 
-  /// Takes that back.
+  /// Undoes `recordName`.
   private func forgetName() throws {
     let former = workspace.configuration
     guard try WorkspaceConfiguration.load(workspace.folder, role: .device, files: files).docks != former.docks else {

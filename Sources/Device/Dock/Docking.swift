@@ -7,11 +7,12 @@ import Synchronization
 
 /// The work on a copy of a tablet's database, until the copy is back on the tablet.
 ///
-/// The tablet's file is the device's only database. So nothing that only the copy has may leave this machine: if the
-/// copy does not come back to the tablet, the device continues from the tablet's file. Two exports with one number
-/// would look like two copies of the device. This value holds the files that wait for the end of the work.
+/// The tablet's file is the device's only database. If the copy does not get back to the tablet, the device continues
+/// from the tablet's file. The device would then make another export with a number of the copy's exports, like a second
+/// copy of the device. So nothing that only the copy has may leave this machine. This value holds the files until the
+/// copy is back.
 final class Docking: Sendable {
-  /// An export that has no name in the outbox yet.
+  /// An export that is not yet in the outbox.
   struct HeldExport: Sendable {
     let name: String
     let sequence: SequenceNumber
@@ -20,7 +21,7 @@ final class Docking: Sendable {
     var path: String
   }
 
-  /// A full bundle that was imported into the copy. It replaces the bundles before it.
+  /// A full bundle that was imported into the copy. It replaces the bundles that came before it.
   struct ReplacedBundles: Sendable {
     let scope: Manifest.Scope
     let isNewHistory: Bool
@@ -38,7 +39,7 @@ final class Docking: Sendable {
 
   /// - Parameters:
   ///   - database: the path of the copy.
-  ///   - folder: a folder of the workspace that exists as long as the work.
+  ///   - folder: a folder of the workspace that exists until the work ends.
   init(database: String, in folder: String) {
     self.database = database
     self.folder = folder
@@ -57,7 +58,7 @@ final class Docking: Sendable {
     held.withLock { [export] in $0.exports.append(export) }
   }
 
-  /// Records that the files of the exports are in another folder by now.
+  /// Records that the files of the exports were moved to another folder.
   func move(to folder: String) {
     held.withLock { held in
       for place in held.exports.indices { held.exports[place].path = Paths.join(folder, held.exports[place].name) }
@@ -72,19 +73,20 @@ final class Docking: Sendable {
 }
 
 extension DeviceWorkspace {
-  /// Whether the database of this device is on a tablet, and no copy of it is here now.
+  /// Whether the database of this device is on a tablet, and no copy of it is here.
   public var isDocked: Bool { docking == nil && configuration.docks != nil }
 
-  /// Whether this device can still begin on a tablet. It then has no database yet, and no app of this machine has one
-  /// for it.
+  /// Whether the database of this device can still begin on a tablet. The device has no database yet, and no app on
+  /// this machine has one for it.
   public func canBeginOnTablet() throws -> Bool { try configuration.canBeginOnTablet && isInitial() }
 
-  /// The finished files for the hub, in the order in which the hub needs them. This is for a device whose database is
-  /// on a tablet: without the database, only the outbox shows which files the hub may lack.
+  /// The finished files for the hub, in the order in which the hub needs them. For a device whose database is on a
+  /// tablet: without the database, only the outbox shows which files the hub may lack.
   public func outgoing() throws -> [String] {
     let names = try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") }
     let files = names.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder.outbox, $0) }
-    // A bundle from the hub that does not follow the present one waits. Then the hub needs its own bundle as a proof.
+    // If a waiting bundle from the hub does not follow the present emission, the hub needs its present bundle as a
+    // proof.
     let isWaiting =
       try platform.files.kind(folder.waiting) == .directory
       && platform.files.list(folder.waiting).contains { $0.hasSuffix(".satchel") }
@@ -92,8 +94,8 @@ extension DeviceWorkspace {
     return [proof] + files
   }
 
-  /// Completes the work that waited for the tablet to have the copy of the database: gives the exports their names in
-  /// the outbox, and removes the files that only the former database needed.
+  /// Completes the work that had to wait until the copy was on the tablet. Moves the exports to the outbox, and removes
+  /// files that only the former database needed.
   func completeDocking() throws {
     guard let docking else { return }
     let session = try session()
@@ -113,7 +115,7 @@ extension DeviceWorkspace {
 }
 
 extension WorkspaceConfiguration {
-  /// Whether the first bundle of this device may go to a tablet, if the device has no database yet.
+  /// Whether the first bundle of this device may go to a tablet. The device must not have a database yet.
   public var canBeginOnTablet: Bool { docks == nil && !joins && !database.hasPrefix("/") }
 }
 

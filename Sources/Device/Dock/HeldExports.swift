@@ -5,17 +5,17 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// `dock/held`: the exports of a dock while the copy of the database goes to the tablet.
+/// The folder `dock/held`. It holds the exports of a dock while the copy of the database goes to the tablet.
 ///
-/// The exports must not leave before the copy is on the tablet, and must not get lost after that. A command may be
-/// killed between the two, or the disk may be full. So the exports lie here until they are moved to the outbox.
-/// The next dock sees from the tablet's database whether the copy arrived there.
+/// The exports must not leave this machine before the copy is on the tablet, and must not get lost after that. A
+/// command may be killed between the two, or the disk may be full. So the exports stay in this folder until they are
+/// moved to the outbox. The next dock reads in the tablet's database whether the copy is on the tablet.
 struct HeldExports {
   private let workspace: DeviceWorkspace
 
   private var files: any FileSystem { workspace.platform.files }
   private var folder: String { Paths.join(workspace.folder.dock, Self.name) }
-  /// A line for each export: its sequence, its digest and its name. This file is written last.
+  /// The path of the list, with a line for each export: sequence, digest, name. The list is written after the exports.
   private var list: String { Paths.join(folder, "exports.txt") }
 
   /// The name of the folder in `dock`.
@@ -23,7 +23,7 @@ struct HeldExports {
 
   init(_ workspace: DeviceWorkspace) { self.workspace = workspace }
 
-  /// Keeps the exports of a dock, before the copy of the database goes to the tablet.
+  /// Moves the exports of a dock into this folder, before the copy of the database goes to the tablet.
   func keep(_ docking: Docking) throws {
     try remove()
     try files.makeDirectory(folder, mode: 0o700)
@@ -37,7 +37,7 @@ struct HeldExports {
     docking.move(to: folder)
   }
 
-  /// The exports of a dock that did not come to its end; nil: there was none.
+  /// The exports of an interrupted dock; nil: no dock was interrupted.
   private func left() throws -> [Docking.HeldExport]? {
     guard try files.kind(list) == .file else { return nil }
     let text = String(decoding: try files.read(list, limit: 1 << 20), as: UTF8.self)
@@ -52,13 +52,13 @@ struct HeldExports {
     }
   }
 
-  /// Whether a copy of the database may have gone to a tablet, and the dock did not come to its end.
+  /// Whether a dock was interrupted when a copy of the database may have gone to a tablet.
   func isAny() throws -> Bool { try left() != nil }
 
-  /// Settles the exports of a dock that did not come to its end. If the tablet's database has a record of them, or if
-  /// it is lost, they get their names in the outbox. Otherwise the tablet never got the copy: its own database has all
-  /// changes, and the exports are only kept aside.
-  /// - Parameter path: a copy of the tablet's database; nil: the tablet lost it.
+  /// Settles the exports of an interrupted dock. If the tablet's database has a record of the exports, they move to the
+  /// outbox. They also move there if the tablet lost its database. Otherwise the tablet never got the copy, and its own
+  /// database has all changes. The exports are then only put aside.
+  /// - Parameter path: a copy of the tablet's database; nil: the tablet lost its database.
   func settle(_ path: String?) throws {
     guard let left = try left() else { return try remove() }
     if try path.map({ try isRecorded(left, in: $0) }) ?? true {

@@ -5,15 +5,16 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The app's database in the folder of a tablet: on a card, or behind a cable.
+/// The app's database in the folder of a tablet: on a card, or at the end of a cable.
 ///
-/// No lock reaches the tablet: its app is on another machine. So the file is compared before it is replaced. A log
-/// (`-wal`) or a journal (`-journal`) beside the file belongs to exactly this file. A database that gets another
-/// database's log is damaged, and a database without its log lacks changes. So a file with a log is replaced in two
-/// steps. The first step puts the same content there with the log's changes in it: with or without the log, that file
-/// means the same. Then the log is removed, and then the new database replaces the file.
+/// No lock reaches the tablet, because its app runs on another machine. So the file is compared before it is replaced.
+///
+/// A log (`-wal`) or a journal (`-journal`) beside the file belongs to exactly this file. With the log of another
+/// database, a database is damaged. Without its own log, a database lacks changes. So a file with a log is replaced in
+/// steps. First, a file with the same content, and the log's changes in it, replaces the file. This file is right with
+/// or without the log. Then the log is removed. Then the new database replaces the file.
 struct TabletDatabase {
-  /// The state of one file, by which a later change is noticed.
+  /// The size and time of a file. They show whether the file has changed.
   fileprivate struct Mark: Equatable {
     let size: Int64
     let modified: Int64
@@ -21,11 +22,12 @@ struct TabletDatabase {
 
   /// A copy of the database, and the state of the tablet's files at that time.
   struct Taken {
-    /// For the file itself (an empty suffix), its log and its journal: the state, if it was there.
+    /// The present files, by suffix: the database itself (empty suffix), its log and its journal.
     fileprivate var marks: [String: Mark] = [:]
     fileprivate var digests: [String: Digest] = [:]
     fileprivate var mode: UInt32 = 0o644
-    /// The database as it was taken, with the changes of its log in it. nil: it had no log and no journal.
+    /// The path of the database as it was taken, with its log's changes in it; nil: the database had no log and no
+    /// journal.
     fileprivate var settled: String?
   }
 
@@ -45,7 +47,7 @@ struct TabletDatabase {
     self.files = files
   }
 
-  /// Whether there is a database. Throws a `WorkspaceError` if its folder is missing.
+  /// Whether the database exists. Throws a `WorkspaceError` if its folder is missing.
   func isThere() throws -> Bool {
     // A link to the folder is followed, because a person named it.
     guard try files.kind(Paths.join(folder, ".")) == .directory else {
@@ -55,7 +57,7 @@ struct TabletDatabase {
     return try files.kind(path) != nil
   }
 
-  /// The names of files in the folder that may be databases, the first few.
+  /// The names of the first few files in the folder that may be databases.
   func databasesBeside() throws -> [String] {
     let endings = [".sqlite", ".sqlite3", ".db", ".gpkg"]
     return Array(
@@ -64,9 +66,9 @@ struct TabletDatabase {
 
   // MARK: taking
 
-  /// Copies the database with its log and its journal to `copy`, and brings their content into the copy.
+  /// Copies the database with its log and its journal to `copy`, and merges the log and the journal into the copy.
   ///
-  /// Throws a `WorkspaceError` if the app writes meanwhile. The tablet's files are only read.
+  /// Throws a `WorkspaceError` if the app writes meanwhile. Changes nothing on the tablet.
   /// - Parameter copy: a path in a private folder of this machine.
   func take(to copy: String) throws -> Taken {
     var taken = Taken()
@@ -88,9 +90,9 @@ struct TabletDatabase {
     return taken
   }
 
-  /// Whether a journal belongs to a transaction over several files. It then ends with the name of a file on the tablet
-  /// and these bytes ("Rollback journal", https://sqlite.org/fileformat2.html). SQLite on this machine would not find
-  /// that file, and would take the unfinished transaction for a finished one.
+  /// Whether a journal belongs to a transaction over several files. Such a journal ends with the name of a file on the
+  /// tablet and these bytes ("Rollback journal", https://sqlite.org/fileformat2.html). SQLite on this machine would not
+  /// find that file, and would keep the unfinished transaction as a finished one.
   private func namesOtherJournal(_ journal: String) throws -> Bool {
     let fd = try files.open(journal)
     defer { files.close(fd) }
@@ -108,7 +110,7 @@ struct TabletDatabase {
       hint: "Open the app on the tablet once and close it: that mends the database. Then run the same command again.")
   }
 
-  /// Brings the content of the log and of the journal into the file, and removes both.
+  /// Merges the log and the journal into the database file, and removes both.
   static func settle(_ path: String, _ files: any FileSystem) throws {
     do {
       let database = try Database(path: path, mode: .readWrite)
@@ -116,7 +118,7 @@ struct TabletDatabase {
       _ = try database.first("SELECT count(*) FROM sqlite_schema", [:]) { $0.integer(0) }
       try database.emptyLog()
     }
-    // The last connection to a database removes its log. A journal that is still there is not hot.
+    // When the last connection closes, SQLite removes the log. A journal that still exists is not hot.
     if try files.kind(path + "-wal") == .file, try files.size(path + "-wal") > 0 {
       throw SQLiteError(corrupt: "SQLite could not write all of its log (the -wal file) into the database")
     }
@@ -128,9 +130,9 @@ struct TabletDatabase {
   /// Replaces the tablet's database by the database at `new`, which has no log and no journal. Returns false if the
   /// tablet already has these bytes.
   ///
-  /// Throws a `WorkspaceError` if the tablet's files have changed since they were taken. Then nothing was replaced.
-  /// After a crash at any time, the former database or the new database is there, and it is complete.
-  /// - Parameter taken: the former state; nil: there was no database.
+  /// Throws a `WorkspaceError` if the tablet's files have changed since they were taken. Then nothing was replaced. If
+  /// a crash interrupts the replacement, the tablet has the complete former database or the complete new one.
+  /// - Parameter taken: the state of the tablet's files when they were taken; nil: there was no database.
   func put(_ new: String, over taken: Taken?) throws -> Bool {
     if let taken, taken.settled == nil, try digest(of: new) == taken.digests[""] { return false }
     let asides = (new: aside("new"), settled: aside("old"))
@@ -153,7 +155,7 @@ struct TabletDatabase {
     return true
   }
 
-  /// Whether the tablet has the database at `copy`.
+  /// Whether the tablet's database has the same bytes as the file at `copy`.
   func has(_ copy: String) throws -> Bool {
     try files.kind(path) == .file && files.size(path) == files.size(copy) && digest(of: path) == digest(of: copy)
   }
@@ -165,7 +167,7 @@ struct TabletDatabase {
     try files.syncDirectory(folder)
   }
 
-  /// Moves a log and a journal without their database aside: they would damage the new database.
+  /// Moves a log and a journal without their database aside, because they would damage the new database.
   private func putAsideOrphans() throws {
     for suffix in Self.companions where try files.kind(path + suffix) != nil {
       try files.rename(path + suffix, to: "\(path).damaged\(suffix)")
@@ -178,7 +180,7 @@ struct TabletDatabase {
   }
 
   private func isUnchanged(since taken: Taken?) throws -> Bool {
-    // A database that was lost may have left its log.
+    // A lost database may have left its log, so only the database's file counts.
     guard let taken else { return try files.kind(path) == nil }
     return try marks() == taken.marks && taken.digests.allSatisfy { try digest(of: path + $0.key) == $0.value }
   }
