@@ -4,10 +4,10 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The files that go to the hub beside the newest export.
+/// The files that are carried to the hub together with the newest export.
 extension DeviceWorkspace {
-  /// The files that the hub must import before the newest export, in their order. They are the proof that the hub was
-  /// set back, and the emissions that the hub lost. Then come the exports that the hub lacks and that the newest export
+  /// The files that the hub must import before the newest export, in order. First come the proof that the hub was set
+  /// back, and the emissions that the hub lost. Then come the exports that the hub lacks and that the newest export
   /// does not contain.
   public func carriedBefore() throws -> [String] {
     try locked {
@@ -17,7 +17,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The files that can be carried while no database works.
+  /// The files that can be carried to the hub while this device has no usable database.
   public struct Stranded: Sendable {
     /// The hub's name.
     public let hub: String
@@ -64,7 +64,8 @@ extension DeviceSession {
     return files
   }
 
-  /// The hub's bundle that this database holds, if the bundles that the hub sends now do not follow it.
+  /// The present emission of this device, if the bundles that the hub sends now do not follow it. The bundles that
+  /// announced keys come before it.
   private func proof() throws -> [String] {
     guard try estrangement() != nil else { return [] }
     let path = archive.path(incomingPrefix, state.received.rawValue)
@@ -72,8 +73,9 @@ extension DeviceSession {
     return try announcements().filter { $0 != path } + proof
   }
 
-  /// The hub's newest bundle for each key that the hub announced, the oldest bundle first. A hub that was set back to a
-  /// time before such a key cannot check the signature of later bundles. It can check its own announcement.
+  /// For each key that the hub announced: the hub's newest bundle with this announcement, the oldest bundle first. If
+  /// the hub was set back to a time before a key, it cannot verify bundles that this key signed. It can verify the
+  /// announcement.
   private func announcements() throws -> [String] {
     let keys = try workspace.hubKeys()
     var announced: [PublicKey] = []
@@ -89,7 +91,7 @@ extension DeviceSession {
     return paths
   }
 
-  /// Exports that later exports do not contain, and that the hub is not known to have.
+  /// The files of the exports that later exports do not contain and that the hub is not known to have, oldest first.
   func sealedFiles() throws -> [String] {
     var files: [String] = []
     var next = state.sealed
@@ -104,7 +106,7 @@ extension DeviceSession {
     return files
   }
 
-  /// The base of an export, read from its file: the export holds all changes since that base.
+  /// The base of an export, read from its file. The export holds all changes since the export with this number.
   private func base(ofExportAt path: String?) throws -> SequenceNumber? {
     guard let path, let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.ownKeys())),
       case .changes(let changes) = manifest.body

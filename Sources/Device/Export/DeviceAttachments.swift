@@ -19,13 +19,13 @@ struct DeviceAttachments {
 
   // MARK: to the hub
 
-  /// The files that an export may carry. They are copied into the export's draft. Some of these files are a sufficient
-  /// reason for a new export.
+  /// The files that an export may carry, copied into the export's draft. A file that is also in `due` is a reason to
+  /// make a new export.
   struct Outgoing {
     var staged: [AttachmentPath: AttachedFiles.Staged] = [:]
-    /// Files that no export carried yet, or that were lost with the bundle that carried them.
+    /// Files that no export carried yet, or that the hub lacks although it acknowledged the export with the file.
     var due: Set<AttachmentPath> = []
-    /// The number of files left for later exports. `dueLeft`: how many of them no export carried yet.
+    /// The number of files that are left for later exports. `dueLeft`: the number of these that no export carried yet.
     var left = 0
     var dueLeft = 0
     /// The last export, if it is too large to be carried as it is. Its files count as never carried.
@@ -39,11 +39,11 @@ struct DeviceAttachments {
   }
 
   /// Finds files that the hub is not known to have, and copies those that fit into the draft. Also finds files that the
-  /// hub has and that are missing here. Other writers wait only while this method looks, not while it copies.
+  /// hub has and that are missing here. Other writers must wait only during the search, not during the copying.
   /// - Parameters:
   ///   - room: the room for the export.
   ///   - oversized: the last export, if it is too large to be carried as it is.
-  ///   - isNothingElse: whether there is nothing to export but due files.
+  ///   - isNothingElse: whether there is nothing else to export than due files.
   ///   - rows: makes the export without files, and returns the size of its file.
   func stage(
     into draft: inout BundleDraft, in room: BundleRoom, replacing oversized: SequenceNumber?,
@@ -113,10 +113,9 @@ struct DeviceAttachments {
 
   // MARK: from the hub
 
-  /// Takes over the files of a bundle and the hub's confirmations. The caller holds the transaction and calls this
-  /// last.
-  /// - Parameter left: the files that a row named before. The row has left the user's scope, or it names another file
-  ///   now.
+  /// Stores the files of a bundle, and records the hub's receipts. The caller holds the transaction and calls this
+  /// function as its last step.
+  /// - Parameter left: files that rows named before. These rows have left the user's scope, or name other files now.
   func take(_ arriving: borrowing ArrivingAttachments, left: Set<AttachmentPath>) throws {
     try list.forgetReceipts(sentUpTo: session.state.acknowledged, in: database)
     for receipt in arriving.receipts { try list.markDelivered(receipt.path, receipt.digest, in: database) }
@@ -125,7 +124,7 @@ struct DeviceAttachments {
     if session.workspace.runMode == .commit { try arriving.put() }
   }
 
-  /// Decides how to store a file that comes.
+  /// Decides how to store an arriving file. `present` is the digest of the file that has its path here.
   func action(_ line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.IncomingFileAction {
     try list.action(line, present, in: database)
   }

@@ -74,8 +74,8 @@ extension DeviceWorkspace {
       if !attached.isDue, let last = try unchangedExport() { return (try session.countSteps(), last) }
       return try session.seal(into: &draft, attached, snapshot: snapshot, proof: proof, key: key)
     }
-    // Other writers wait while the rows are read, not while the file is written. If writing fails, the number of this
-    // export is not used again, as if its stick was lost.
+    // Other writers must wait only while the rows are read, not while the file is written. If the file cannot be
+    // written, the export counts as lost on its way, and its number is not used again.
     var report = try session.report(record, counts, attached)
     if let sealed = record.sealed {
       let file = try draft.write(sealed, for: recipients)
@@ -87,12 +87,12 @@ extension DeviceWorkspace {
     if runMode == .commit, !recipients.isEmpty {
       try encryptInPlace(report.file, for: recipients, platform: platform)
     }
-    // The file of an acknowledged export may be deleted.
+    // The file of an acknowledged export may have been deleted.
     if try platform.files.kind(report.file) == .file { report.bytes = try platform.files.size(report.file) }
     return report
   }
 
-  /// The size of the file of an export without attached files. The export is made and dropped.
+  /// Returns the size of the file that an export without attached files would have. Makes this export and drops it.
   private func measure(
     _ session: DeviceSession, _ attached: DeviceAttachments.Outgoing, snapshot: SnapshotOption, proof: ProofOption,
     key: borrowing SigningKey, for recipients: [AgeRecipient]
@@ -123,14 +123,15 @@ extension DeviceSession {
     return last.sequence
   }
 
-  /// Whether the last export already contains everything that a new one would.
+  /// Whether the last export already contains everything that a new export would contain.
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
     // If a person moved the file away and the hub has not confirmed the export, the file may be lost.
     let isKept =
       try workspace.docking?.holds(last.file) ?? false
       || platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
     guard last.isWritten, isKept || last.sequence <= state.acknowledged else { return false }
-    // A hub that was set back to an earlier epoch learns from the next export that a newer epoch exists.
+    // The last export is of an earlier epoch. A hub that was set back to that epoch needs a new export, to see that a
+    // newer epoch exists.
     if last.received == .zero { return false }
     if try mustNameOthers(than: last) { return false }
     // While a former user's export is on its way, the hub's answers to it need no answer.
@@ -145,10 +146,10 @@ extension DeviceSession {
     return try !PreImageStore.hasSteps(tables, since: generation, in: database)
   }
 
-  /// Whether the hub answered exports that this database does not know, after the last export. The hub must see the
-  /// history of this database, even if there is no new change.
+  /// Whether the hub answered exports that this database does not know, after the last export. Then a new export shows
+  /// the hub the history of this database, even without a new change.
   private func hasRefusedAnswer(since last: ExportRecord) throws -> Bool {
-    // If the clock was set back after the export, the times do not show which came first, so each failure counts.
+    // If the clock was set back after the export, the times do not show which came first. Each failure then counts.
     // Otherwise a failure with a time in the future does not count, because the next import records it again.
     let now = platform.clock.milliseconds()
     let isOfFuture = last.created > now
@@ -158,8 +159,8 @@ extension DeviceSession {
     }
   }
 
-  /// Whether a bundle came after the last export that a key signed which the hub has replaced. The hub's `keys/` may
-  /// have been put back from a copy, and the next export shows that to the hub. An export on its way does so, too.
+  /// Whether a bundle came after the last export that was signed with a replaced key of the hub. The hub's `keys/` may
+  /// be an old copy, and the next export shows this to the hub. An export that is still on its way shows it too.
   private func hasRefusedOlderKey(since last: ExportRecord) throws -> Bool {
     guard last.sequence <= state.acknowledged else { return false }
     // The names of refused files begin with the time of the refusal.
@@ -167,20 +168,20 @@ extension DeviceSession {
     return try workspace.quarantined().contains { $0.reason == Reason.replacedKey.rawValue && $0.file >= made }
   }
 
-  /// Whether the hub sent anything that this device must acknowledge. Acknowledgements do not count: otherwise both
-  /// sides would acknowledge them for ever.
+  /// Whether the hub sent anything that this device must acknowledge. Bundles that only acknowledge do not count.
+  /// Otherwise both sides would acknowledge acknowledgements for ever.
   private func hasHeardAnything(since number: EmissionNumber) throws -> Bool {
     var version: Int64?
     for heard in try archive.numbers(incomingPrefix) where heard >= number.rawValue && heard <= state.received.rawValue
     {
       let path = archive.path(incomingPrefix, heard)
       let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))
-      // The hub needs to know which devices have reached a new version.
+      // The next export shows the hub that this device has reached a new version.
       let isOfSameVersion = version.map { $0 == manifest?.version } ?? true
       if heard > number.rawValue, manifest?.saysAnything ?? true || !isOfSameVersion { return true }
       version = manifest?.version
     }
-    // If a bundle is missing from the archive, a full bundle replaced it there, or its contents are no longer known.
+    // If the file of the present emission is missing, its contents are unknown and count as something to acknowledge.
     let newest = archive.path(incomingPrefix, state.received.rawValue)
     return try state.received != number && platform.files.kind(newest) != .file
   }
@@ -190,7 +191,7 @@ extension DeviceSession {
       .tables
   }
 
-  /// Adds the changes of every row. Returns the number for each table.
+  /// Adds the changes of all rows. Returns the number of changes for each table.
   private func addChanges(to draft: inout BundleDraft) throws -> [(table: Name, count: Int)] {
     var counts = [Int](repeating: 0, count: tables.count)
     let rekeys = try untoldKeys().map { row in
@@ -210,8 +211,8 @@ extension DeviceSession {
     return zip(tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }
   }
 
-  /// Adds the whole database, if it is requested or due. A snapshot that was not requested is left out if a row is too
-  /// large for the hub, or if a table needs a function that only the app has. The changes go without it.
+  /// Adds a snapshot of the whole database, if a snapshot is requested or due. A snapshot that is only due is left out
+  /// in two cases: a row is too large for the hub, or a table needs a function that only the app has.
   private func addSnapshot(
     to draft: inout BundleDraft, as wish: DeviceWorkspace.SnapshotOption, in sequence: SequenceNumber
   ) throws {
@@ -291,8 +292,8 @@ extension DeviceSession {
     )
   }
 
-  /// The emission that this database holds, with the hub's signature. Release 0.1 did not store the signature: then the
-  /// signature is read from the archived file.
+  /// The proof of the present emission, with the hub's signature. Release 0.1 did not store the signature. In this
+  /// case, the archived file gives the signature.
   private func emissionProof() throws -> Manifest.EmissionProof? {
     if let proof = state.proof, proof.signature != nil { return proof }
     let path = archive.path(incomingPrefix, state.received.rawValue)
@@ -312,7 +313,7 @@ extension DeviceSession {
   }
 
   /// Gives the file its name in the outbox. This export contains the older exports, so they move to `sent`. If the
-  /// database is a copy from a tablet, that waits until the copy is back on the tablet.
+  /// database is a copy from a tablet, both wait until the copy is back on the tablet.
   fileprivate func publish(_ record: ExportRecord, _ path: String) throws {
     if let docking = workspace.docking {
       guard let digest = try ExportTable.digest(of: record.sequence, in: database) else {
@@ -335,15 +336,15 @@ extension DeviceSession {
     try platform.files.rename(path, to: Paths.join(folder.outbox, name))
   }
 
-  /// Moves exports below `sequence` from the outbox to the folder from which they can be sent again.
+  /// Moves exports below `sequence` from the outbox to `bundles/sent`, from which they can be sent again.
   func moveToSent(below sequence: SequenceNumber) throws {
-    // Exports that a restored hub lacks are on their way to it.
+    // Exports that a restored hub lacks stay in the outbox, because they must be carried to the hub again.
     let kept = state.restored?.rawValue ?? Int64.max
     for name in try platform.files.list(folder.outbox) {
       guard let number = BundleArchive.number(in: name, outgoingPrefix), number <= kept, number < sequence.rawValue,
-        // Exports up to the sealed export are on their way, too.
+        // Exports up to the sealed export stay until the hub has them, because no later export contains their changes.
         number <= state.acknowledged.rawValue || number > state.sealed?.rawValue ?? 0,
-        // A database that was created again has no record of earlier exports. They move when the hub has them.
+        // A database that was created again has no record of earlier exports. Such exports move when the hub has them.
         try number <= state.acknowledged.rawValue || isKnown(export: number)
       else { continue }
       try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))

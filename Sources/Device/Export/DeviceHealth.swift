@@ -3,8 +3,8 @@ import SatchelPlatform
 import SatchelWorkspace
 
 extension DeviceWorkspace {
-  /// This device's health, for people at the hub. nil if a value cannot be read from the system. An export does not
-  /// fail because of that.
+  /// This device's health, for people at the hub. nil: the system does not give a value. The export is then made
+  /// without the health.
   func health() -> Manifest.Changes.Health? {
     let files = platform.files
     guard let free = try? files.freeBytes(Paths.parent(of: databasePath)), let database = try? files.size(databasePath),
@@ -15,6 +15,6 @@ extension DeviceWorkspace {
       quarantined: Int64(quarantined), doctor: (try? DoctorRecord(in: folder, files))?.doctor)
   }
 
-  /// The most free space that a bundle can name. Some network disks name more.
+  /// The most free space that a bundle can state. Some network disks report more.
   private static let mostFree: Int64 = 1 << 52
 }

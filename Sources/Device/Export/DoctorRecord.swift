@@ -3,8 +3,8 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// The last run of the doctor on this device. It is in `doctor.json` beside the database. It is not in the database,
-/// because the database may be the damaged part.
+/// The record of the last run of the doctor on this device, in `doctor.json` beside the database. The record is not in
+/// the database, because the database may be damaged.
 struct DoctorRecord {
   let doctor: Manifest.Changes.Health.Doctor
 
@@ -16,7 +16,7 @@ struct DoctorRecord {
     doctor = .init(at: UTCTime.text(milliseconds: now), result: result)
   }
 
-  /// nil if the doctor never ran here, or if `doctor.json` is damaged.
+  /// nil: the doctor never ran here, or `doctor.json` is damaged.
   init?(in folder: WorkspaceFolder, _ files: any FileSystem) throws {
     guard let document = try folder.document(at: Self.path(folder), files),
       let at = document["at"]?.stringValue, UTCTime.isText(at),
@@ -33,7 +33,7 @@ struct DoctorRecord {
 
 extension DeviceWorkspace {
   /// Records the result of the doctor. The next export carries it to the hub. A dry run records nothing. Nothing is
-  /// recorded either if the database could not be examined, because it has not come yet or is on a tablet.
+  /// recorded either if no database has come yet, or if the database is on a tablet.
   public func record(_ report: DoctorReport) throws {
     guard runMode == .commit else { return }
     switch try databaseCondition() {
@@ -42,10 +42,10 @@ extension DeviceWorkspace {
     }
     let record = DoctorRecord(report, at: platform.clock.milliseconds())
     do {
-      // Nothing else in the workspace is changed, because it may be damaged.
+      // This changes nothing else in the workspace, because the workspace may be damaged.
       try folder.locked(platform, .dryRun) { try record.write(to: folder, platform.files) }
     } catch PlatformError.noSpace, PlatformError.readOnly {
-      // On a full disk the findings matter more than their record.
+      // On a full or read-only disk, the findings matter more than their record.
     }
   }
 }

@@ -21,7 +21,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Puts volumes of an export on a medium, as many as fit. Goes on with the volumes that no medium has yet.
+  /// Puts as many volumes of an export on a medium as fit. Begins with the volumes that no medium has yet.
   /// - Parameters:
   ///   - file: the path of the export.
   ///   - parity: the number of parity volumes, which come last.

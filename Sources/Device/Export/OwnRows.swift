@@ -7,9 +7,9 @@ import SatchelWorkspace
 
 /// The rows that a database had before the first bundle from its hub, as changes for the hub.
 ///
-/// A row that the hub lacks is an insert. A row that the hub has with the same values is no change. A row that the hub
-/// has with other values is an insert of the same key, and the import merges it as usual. Changes that were pending at
-/// a former hub stay as they were.
+/// A row that the hub lacks becomes an insert. A row that the hub has with the same values becomes no change. A row
+/// that the hub has with other values becomes an insert of the same key, which the import merges as usual. Changes that
+/// were pending at a former hub stay as they were.
 struct OwnRows {
   private struct Found {
     let place: Int
@@ -29,7 +29,7 @@ struct OwnRows {
 
   init(_ tables: [TrackedTable]) { self.tables = tables }
 
-  /// Reads the changes captured since the device left its hub, and removes that capture.
+  /// Reads the changes that were captured since the device left its hub, and removes Satchel's triggers and tables.
   mutating func takeCaptured(in database: borrowing Database) throws {
     guard try database.hasTable("satchel_capture") else { return }
     try Capture.settle(tables, in: database)
@@ -55,8 +55,8 @@ struct OwnRows {
 
   /// Records all rows and changes that the hub's snapshot lacks as pending changes. Capture must be installed.
   ///
-  /// Returns the rows that this device did not change, and that the hub has with other values from before it was a hub.
-  /// No record shows which of the two values is the later one.
+  /// Returns the rows that this device did not change and that the hub has with other values, if the hub's values are
+  /// from before it became a hub. No record shows which of the two versions is later.
   func save(
     as generation: Generation, against snapshot: Snapshot, in database: borrowing Database
   ) throws -> Set<RowInTable> {
@@ -81,21 +81,21 @@ struct OwnRows {
     guard let last = own.images.last else { return nil }
     func image(_ row: Row?) -> PreImage { PreImage(generation: last.generation, stamp: last.stamp, row: row) }
     let mine = own.images.filter { $0.generation >= firstOwn }
-    // If neither side has the row, another device may still send it later. So the delete goes to the hub.
+    // If neither side has the row, the delete still goes to the hub, because another device may send the row later.
     if own.row == hub { return own.row == nil ? mine.first?.row.map { image($0) } : nil }
     guard let row = own.row else { return mine.first?.row.map { image($0) } }
     guard let hub else { return image(nil) }
     let rules = MergeRules(table.rules, schema: table.schema)
     let base = mine.first?.row
     if let base, base != row { return image(start(of: row, from: base, meeting: hub, rules)) }
-    // The row's key came from a hub. In tables whose new rows may get other keys, an insert would duplicate the row.
+    // A row whose key came from a hub is no insert in tables that renumber new rows. An insert would duplicate it.
     let isOfHub = base != nil || own.images[0].generation < firstOwn
     let counts = row.values.indices.contains { row[$0] != hub[$0] && rules.countsDifferences(of: $0) }
     return image(isOfHub && table.renamesRows || counts ? start(of: row, from: row, meeting: hub, rules) : nil)
   }
 
-  /// The row from which a pending change started. A column whose start is unknown gets a value that differs from both
-  /// sides, so that the change disagrees with the hub's row.
+  /// Returns the row from which a pending change started. If the start of a column is unknown, the column gets a value
+  /// that differs from both sides. The change then disagrees with the hub's row.
   /// - Parameter base: the row as the former hub had it.
   private static func start(of row: Row, from base: Row, meeting hub: Row, _ rules: MergeRules) -> Row {
     Row(

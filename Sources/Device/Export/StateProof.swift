@@ -7,8 +7,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The digests of this device's rows, as the hub must expect the rows. The hub expects the emission of this database,
-/// plus the device's acknowledged changes.
+/// Digests of this device's rows, which the hub compares with its own. They are digests of the rows that the hub must
+/// expect: the device's present emission, with the device's acknowledged changes.
 ///
 /// So a row with pending changes counts as its oldest pre-image, which is the hub's last version. First, all rows are
 /// read once and added to the sums. Then each row with pending changes is replaced in the sums by that pre-image.
@@ -25,7 +25,7 @@ extension DeviceSession {
   private var isProofAwaited: Bool { state.mustProve || !state.compare.isEmpty }
 
   /// Whether the hub can read the digests and compute them itself. The hub cannot compute them while sealed or resent
-  /// exports are on their way: their changes are in no emission yet.
+  /// exports are on their way: no emission contains their changes yet.
   private var canProve: Bool {
     state.hubUnderstands.contains(.state) && state.base == state.acknowledged && state.restored == nil
   }
@@ -48,7 +48,7 @@ extension DeviceSession {
   private func tally(of table: TrackedTable, asked: [Int]) throws -> StateTally {
     var tally = StateTallyMaker(table.schema, asked: asked)
     try database.each(table.namedRowsSQL) { tally.add(rowOf: $0) }
-    // Rows that wait keep acknowledged pre-images: see `WaitingRows`.
+    // Rows that wait also have pre-images, although their exports are acknowledged: see `WaitingRows`.
     try PreImageStore.each(table, since: .zero, in: database) { _, images, current in
       if let current { tally.remove(current) }
       if let known = images.first?.hubRow { tally.add(known) }
@@ -60,10 +60,10 @@ extension DeviceSession {
 /// The space for answers in one bundle.
 private struct AnswerRoom {
   private var rows = StateEntry.mostRows
-  /// The rest of the entry has its own space.
+  /// Answers may use half of the entry's size. The rest of the entry has the other half.
   private var bytes = StateEntry.mostBytes / 2
 
-  /// Returns the answer for as many of the requested sums as fit. The hub asks again for the others. nil: none fits.
+  /// Returns the answer for as many of the requested sums as fit; nil: no sum fits. The hub requests the others again.
   mutating func answer(_ tally: StateTally) -> StateEntry.Answer? {
     var sums: [Int] = []
     var found: [(key: RowKey, digest: Digest256)] = []
@@ -79,7 +79,8 @@ private struct AnswerRoom {
     return StateEntry.Answer(StateEntry.Question(tally.table.name, sums: sums), rows: rows)
   }
 
-  /// The key as a text of JSON, in which each byte may need an escape, and the digest in hexadecimal.
+  /// The largest size of a key and its digest in JSON. Each byte of the key may need an escape; the digest is
+  /// hexadecimal.
   private static func bytes(of key: RowKey) -> Int { 2 * canonicalKey(key).count + 100 }
 }
 

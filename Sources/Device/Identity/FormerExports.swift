@@ -5,12 +5,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The exports that a device made under a former name. They are for a hub that was restored or set back, and that lost
-/// them.
+/// The exports that a device made under a former name. A hub that was restored or set back may have lost them.
 ///
-/// A device with a new name continues its history and its numbers. The hub no longer trusts its former key, or the
-/// former name belongs to another copy. So the device signs its former exports again under its present name, and states
-/// which export each one was.
+/// A device with a new name continues its history and its export numbers. But the hub no longer trusts the device's
+/// former key, or another copy of the device has the former name. So the device signs its former exports again under
+/// its present name. Each new file states which export it was.
 struct FormerExports {
   private let session: DeviceSession
 
@@ -25,8 +24,9 @@ struct FormerExports {
     }
   }
 
-  /// The files of the exports that this device made before it got its present name, by number. For a database that is
-  /// made again, and that has no records of them. A file with a later number is of a history that the device had left.
+  /// The files of the exports that this device made before it got its present name, by number. A database that is made
+  /// again has no records of these exports. Files with later numbers are left out: they are of a history that the
+  /// device has left.
   func allFiles() throws -> [SequenceNumber: String] {
     if session.workspace.configuration.predecessor == nil { return [:] }
     let present = try session.archive.outgoing(session.outgoingPrefix).first ?? .max
@@ -96,7 +96,7 @@ extension DeviceSession {
 }
 
 extension ConflictRecord {
-  /// The record as the device states it under its present name.
+  /// The record with the present id of the device instead of its former id.
   func byPresentName(of state: DeviceState, insteadOf former: ReplicaID) -> ConflictRecord {
     guard device == former else { return self }
     var record = self

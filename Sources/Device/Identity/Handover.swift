@@ -7,23 +7,22 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Changes of a former user of this device that the hub is not known to have. They are in their own file, under that
-/// user's name.
+/// Changes of a former user of this device that the hub is not known to have. They are in an export of their own, in
+/// the name of the former user.
 public struct SealedChanges: Sendable {
   public let user: String
   /// The export's file in the outbox.
   public let file: String
   public let changes: Int
-  /// Whether the import that sealed the export let it carry the whole database too, because unseen writes could not be
-  /// found.
+  /// Whether the sealed export also carries the whole database, because the import could not find unseen writes.
   public var hasDatabase = false
 }
 
 /// The change of a device's user.
 ///
-/// The former user's changes are merged with that user's rights and name, and the new user may not even see them. So
-/// they leave in an export that later exports do not contain: a sealed export. Then every row gets the values that the
-/// hub last sent, and the new user's history begins there.
+/// The hub must merge the former user's changes with that user's rights and name. The new user may not even see these
+/// changes. So the changes leave in a sealed export, which later exports do not contain. Then every row gets the values
+/// that the hub last sent, and the new user's history begins there.
 struct Handover {
   private let session: DeviceSession
   private let formerUser: String
@@ -48,7 +47,7 @@ struct Handover {
   struct WrittenMeanwhile: Error {}
 
   /// Exports all changes of the former user, with their files. If unseen writes cannot be found, the export carries the
-  /// whole database too: the next import writes over them.
+  /// whole database too, because the import will overwrite these writes.
   mutating func export() throws {
     guard session.workspace.runMode == .commit else { return }
     _ = try takeUpUnseen(.commit)
@@ -64,8 +63,8 @@ struct Handover {
     } while left > 0
   }
 
-  /// Makes the former user's unseen writes pending changes, as `doctor --repair` does. Changes nothing if the archive
-  /// is not complete. Returns the number of changes that became pending.
+  /// Turns the former user's unseen writes into pending changes, as `doctor --repair` does. Changes nothing if the
+  /// archive is not complete. Returns the number of changes that became pending.
   private mutating func takeUpUnseen(_ runMode: RunMode) throws -> Int {
     do {
       return try database.writeTransaction(runMode) {
@@ -92,7 +91,7 @@ struct Handover {
       session.state.sealed = session.state.sequence
     }
     let unnamed = try takeRowsBack()
-    // The sealed export has reported the new keys.
+    // The sealed export has reported the new primary keys to the hub.
     try RenumberedTable.markAllKnown(in: database)
     guard isAnySealed else { return (nil, unnamed) }
     var sealed = try session.sealedChanges(of: formerUser, changes)
@@ -149,8 +148,7 @@ struct Handover {
 }
 
 extension DeviceSession {
-  /// Whether this device found disagreements, or its user decided conflicts, and the hub is not known to have received
-  /// that.
+  /// Whether there are conflicts that this device found, or decisions of its user, that the hub is not known to have.
   fileprivate func hasUnacknowledgedConflictsOrDecisions() throws -> Bool {
     try !ConflictTable.untold(of: state.id, after: state.base.rawValue, in: database).isEmpty
       || !ResolutionTable.all(since: acknowledgedGeneration, in: database).isEmpty

@@ -26,7 +26,7 @@ extension DeviceWorkspace {
 
   /// Leaves the hub. If the device left the hub before, and the next hub has not answered, nothing changes.
   ///
-  /// Throws a `WorkspaceError` if there is no database to continue with, or if missed changes must be repaired first.
+  /// Throws a `WorkspaceError` if there is no database to continue with, or if capture may have missed changes.
   /// - Parameter name: the name at the next hub; nil: the present name.
   public func leaveHub(name: String?) throws -> Departure {
     try locked {
@@ -65,7 +65,8 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The names of the copies of databases that left a hub begin so. The hub's name and the time follow.
+  /// The file name of a database copy from the time when a device left its hub begins with this. The hub's name and the
+  /// time follow.
   static let copyPrefix = "data-of-"
 
   private func leave(_ session: DeviceSession, as name: String) throws -> Departure {
@@ -86,7 +87,7 @@ extension DeviceWorkspace {
     return Departure(workspace: workspace, copy: copy)
   }
 
-  /// Brings the keys, then the files, then the database to the state in `satchel.json`: this device knows no hub.
+  /// Brings the keys, then the files, then the database to the state in `satchel.json`: this device has no hub.
   func completeChangeOfHub() throws {
     guard configuration.joins, try platform.files.kind(databasePath) == .file, try DamagedDatabase.find(self) == nil
     else {
@@ -119,7 +120,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The time at which the lost hub made the emission that the database holds. No row from that hub is newer.
+  /// The time at which the lost hub made the present emission. No row from that hub is newer.
   private func newestEmission(of state: DeviceState) throws -> Stamp {
     let name =
       Manifest.namePrefix(dataset: configuration.dataset, from: state.hubName, to: state.name)
@@ -127,12 +128,12 @@ extension DeviceWorkspace {
     let files = [folder.archive, folder.former].map { Paths.join($0, name) }
     let keys = (try? hubKeys() + self.keys.renounced(Self.hubKeyName)) ?? []
     let manifests = try files.compactMap { try reader.manifestIfSound(of: $0, trust: .keys(keys)) }
-    // The file may now hold a bundle of another device, or be gone.
+    // If the file is gone, or is now a bundle of another device, the time of the last contact counts.
     return manifests.first?.stamp ?? Stamp(milliseconds: state.heard)
   }
 
-  /// Moves the bundles from and for this device's former identity aside. They must not be carried any more, and none is
-  /// deleted.
+  /// Moves the bundles from and for this device's former identity aside. They must no longer be carried, but they are
+  /// kept.
   private func putAsideAll() throws {
     let files = platform.files
     let archive = BundleArchive(folder, files)

@@ -6,9 +6,9 @@ import SatchelWorkspace
 
 /// The keys that a device accepts as its hub's keys, and how these keys change.
 extension DeviceWorkspace {
-  /// The hub's name among this device's keys.
+  /// The name of the hub's key in this device's `keys/`.
   static let hubKeyName = "hub"
-  /// The key that the hub has announced and may already sign with.
+  /// The name of the key that the hub has announced and may already sign with.
   static let nextHubKeyName = "hub-next"
 
   func ownKey() throws -> PublicKey { try keys.ownKey() }
@@ -43,7 +43,7 @@ extension DeviceWorkspace {
     guard try keys.former(of: Self.hubKeyName).contains(signer) else {
       throw Refusal(.otherKey, "It is not signed by the hub.", keeping: .quarantine)
     }
-    // A bundle that was signed before the new key may come again.
+    // A bundle that the old key signed may come a second time.
     guard let number = manifest.emission, number <= state?.received ?? .zero else {
       throw Refusal(
         .replacedKey, "It is signed with an old key that the hub has replaced.",
@@ -57,24 +57,24 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Trusts the key that a verified bundle announces. Called before the bundle is accepted: trusting the key too early
-  /// does no harm. If the announced key of an earlier bundle signed this one, that key becomes the hub's key first.
+  /// Trusts the key that a verified bundle announces. Called before the bundle is accepted, because early trust does no
+  /// harm. If the bundle is signed with a key that an earlier bundle announced, this key becomes the hub's key first.
   func trustNext(of bundle: borrowing VerifiedBundle) throws {
     guard let rotation = bundle.manifest.rotation else { return }
     if rotation.key != bundle.signer { try noteSigner(bundle.signer) }
     try keys.trust(rotation.key, as: Self.nextHubKeyName)
   }
 
-  /// How to handle the key of a bundle from which a database is made.
+  /// How to handle the key that signed a bundle from which a database is made.
   enum SignerHandling {
-    /// The bundle has just come: its key is the hub's key from now on.
+    /// The bundle has just come. Its key is the hub's key from now on.
     case isTrusted
     /// The bundle is from the archive. Its key may be an old one, so no key in `keys/` changes.
     case isKept
   }
 
-  /// Records the key of a bundle that begins a database as the hub's key. Also trusts the key that the bundle
-  /// announces: the hub signs with that key as soon as this device has acknowledged the bundle.
+  /// Records the key that signed a database's first bundle as the hub's key. Also trusts the key that the bundle
+  /// announces. The hub signs with that key as soon as this device has acknowledged the bundle.
   func trustSigner(of bundle: borrowing VerifiedBundle) throws {
     let signer = bundle.signer
     switch try hubKey() {
@@ -140,7 +140,8 @@ extension DeviceWorkspace {
           hint: "Exchange bundles with the hub first. If the hub refused that key: satchel keys rotate --again")
       }
       if runMode == .dryRun { return try keys.ownKey() }
-      // The number is removed first, then the key: the next export announces the key that exists at that time.
+      // The record of the announcement is removed before the key. So the next export announces the key that exists
+      // then.
       try session.forgetToldKey()
       try keys.dropNext()
       return try keys.beginRotation(name: configuration.name)
@@ -154,8 +155,8 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// Forgets which export announced the next key, so that the next export announces the key again. An acknowledgement
-  /// that is on its way is for another key.
+  /// Deletes the record of the export that announced the next key, so that the next export announces the key again. An
+  /// acknowledgement that is still on its way is for another key.
   fileprivate func forgetToldKey() throws {
     try database.writeTransaction(workspace.runMode) {
       state.toldKey = nil
@@ -166,7 +167,7 @@ extension DeviceSession {
 
 /// The hub's list of revoked keys, as its bundles bring it.
 enum RevokedKeys {
-  /// Refuses a bundle whose list of revoked keys is older than the known list: an attacker may be holding back a newer
+  /// Refuses a bundle whose list of revoked keys is older than the known list. An attacker may be holding back a newer
   /// list.
   static func check(_ manifest: Manifest, _ state: DeviceState) throws {
     guard manifest.revoked?.number ?? 0 >= state.revocations else {

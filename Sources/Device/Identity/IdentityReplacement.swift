@@ -12,7 +12,7 @@ import SatchelWorkspace
 ///
 /// The device's rows stay, and so do all changes that the hub is not known to have: pre-images, conflicts, decisions.
 /// The changes keep their generations, and the exports keep their numbers. The request names these exports, so the hub
-/// knows up to which export it has merged this history.
+/// can find the last of them that it merged.
 ///
 /// The change is made when `satchel.json` holds the new identity. If this command is killed after that, the next
 /// command completes the rest.
@@ -20,7 +20,7 @@ extension DeviceWorkspace {
   /// Gives the workspace a new identity. If the workspace already has a new identity that the hub has not answered,
   /// that identity stays.
   ///
-  /// Throws a `WorkspaceError` if there is no database to continue with, or if missed changes must be repaired first.
+  /// Throws a `WorkspaceError` if there is no database to continue with, or if capture may have missed changes.
   /// - Parameter name: a name that no device has at the hub; nil: only write the request again.
   public func renew(name: String?) throws -> DeviceWorkspace {
     try locked {
@@ -45,7 +45,7 @@ extension DeviceWorkspace {
   }
 
   /// Throws a `WorkspaceError` if the database is lost. A new identity continues the work in the database.
-  /// - Parameter other: the way out if no bundle can build the database again.
+  /// - Parameter other: a text that says what to do if no bundle can build the database again.
   func requireDatabase(_ other: String) throws {
     guard case .lost(let words) = try databaseCondition() else { return }
     throw WorkspaceError(
@@ -114,12 +114,12 @@ extension DeviceWorkspace {
     try keys.finishRotation()
     try putAside(of: state, in: database)
     try database.writeTransaction {
-      // Nothing was exported yet under the new name.
+      // No export was made yet under the new name.
       try ExportTable.markAllUnwritten(in: database)
       try ConflictTable.moveUnsent(
         from: former, to: configuration.id, sentUpTo: state.acknowledged.rawValue, in: database)
       (state.id, state.name, state.incarnation) = (configuration.id, configuration.name, incarnation)
-      // A sealed export would have stopped this command, unless its file is lost.
+      // A sealed export that still has its file would have stopped this command.
       (state.toldKey, state.restored, state.sealed) = (nil, nil, nil)
       try state.save(in: database)
     }
@@ -146,7 +146,7 @@ extension DeviceWorkspace {
     let session = try session()
     return .init(
       device: former, acknowledged: session.state.acknowledged, received: session.state.received,
-      // The chain begins at the first export: a hub that was set back may lack exports that it acknowledged.
+      // The chain begins at the first export, because a hub that was set back may lack exports that it acknowledged.
       chain: try session.chain(from: .zero, before: session.state.sequence.next),
       proof: try configuration.proof.map { try Signature(fileBytes: Array($0.utf8)) })
   }

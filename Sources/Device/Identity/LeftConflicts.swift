@@ -11,16 +11,16 @@ import SatchelValues
 struct LeftConflicts {
   let session: DeviceSession
 
-  /// Makes the conflicts that were taken out this device's own at its next hub.
+  /// Stores the left conflicts as conflicts that this device found, for its next hub.
   ///
-  /// A conflict stays only in the kept copy of the database if its table or its columns are not in the dataset of this
-  /// hub. A conflict ends if the device's own row has its values.
+  /// If this hub's dataset lacks the table or the columns of a conflict, only the kept copy of the database has the
+  /// conflict. If the device's own row has the values of a conflict, the conflict ends.
   func takeUp(at now: Int64) throws {
     let left = try LeftConflictTable.takeAll(in: session.database)
     let taken = try left.filter { try session.fitsDataset($0) && !isInRow($0) }
     let open = taken.map { record in
       var open = record
-      // No export of the new identity contains the change.
+      // No export of the new identity contains the change of the conflict.
       (open.user, open.generation, open.state) = (session.state.user, Generation(0), .open)
       return open
     }
@@ -29,7 +29,7 @@ struct LeftConflicts {
     }
   }
 
-  /// Whether the device's own row is as its change left it.
+  /// Whether the device's own row has the values of the conflict's change.
   private func isInRow(_ record: ConflictRecord) throws -> Bool {
     guard let table = session.table(record.table) else { return false }
     let row = try RowTable(table, in: session.database).row(record.key).map { table.schema.fields($0) }
@@ -39,13 +39,13 @@ struct LeftConflicts {
 }
 
 extension DeviceSession {
-  /// The conflicts as changes of this device's present identity.
+  /// Returns the conflicts with this device's present identity.
   func asOwn(_ records: [ConflictRecord]) -> [ConflictRecord] {
     let names = Dictionary(records.map { ($0.id, $0.name(asChangeOf: state.id)) }) { first, _ in first }
     return records.map { record in
       var own = record
       (own.id, own.device) = (names[record.id] ?? record.id, state.id)
-      // Without the conflict that represents its unit, each change is a conflict by itself.
+      // If the conflict that represents the unit is not among them, each change is a conflict by itself.
       own.unit = record.unit.flatMap { names[$0] }
       return own
     }

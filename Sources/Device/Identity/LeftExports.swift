@@ -12,9 +12,9 @@ import SatchelWorkspace
 ///
 /// A former user's work is in sealed exports, which later exports do not contain. When the device leaves its lost hub,
 /// all exports are put aside. So the device makes each sealed export again for the next hub, in the former user's name.
-/// It does so before its first own export there. The new export keeps its number, because its changes name generations
-/// below that number. It names no emission, so the next hub merges it by values. That hub takes it only after its
-/// operator confirms the former user.
+/// The device does this before its own first export there. The new export keeps the old number, because its changes
+/// name generations below that number. It names no emission, so the next hub merges it by values. That hub accepts it
+/// only after its operator confirms the former user.
 struct LeftExports {
   private let session: DeviceSession
 
@@ -23,7 +23,7 @@ struct LeftExports {
   private var files: any FileSystem { session.platform.files }
   private var database: Database { _read { yield session.database } }
 
-  /// Makes the exports for this hub. If this command is killed, the next one completes the rest.
+  /// Makes the exports for this hub. If this command is killed, the next command completes the rest.
   func make() throws {
     guard session.workspace.runMode == .commit else { return }
     let left = try LeftExportTable.all(in: database)
@@ -33,7 +33,7 @@ struct LeftExports {
     for entry in left where try hasFile(of: entry) {
       let name = session.fileName(ofExport: entry.sequence)
       if let kept = try session.archive.place(ofOutgoing: name) {
-        // A killed command may have kept the export, and not put it into the outbox.
+        // A command may have been killed after it archived the export and before it put the export into the outbox.
         let target = Paths.join(session.folder.outbox, name)
         if try files.kind(target) != .file { try files.copy(kept, to: target, mode: 0o644) }
       } else {
@@ -82,8 +82,8 @@ struct LeftExports {
     try session.publish(session.write(&draft, manifest), as: name)
   }
 
-  /// The line with the columns of this hub's dataset; nil: the line is about keys at the lost hub, or nothing of it is
-  /// in this dataset. Anything that does not fit stays in `bundles/archive/former`.
+  /// Returns the line with the columns of this hub's dataset. nil: the line is about keys at the lost hub, or none of
+  /// its content is in this dataset. Content that does not fit stays in `bundles/archive/former`.
   private func fitted(_ line: ChangeLine) throws -> ChangeLine? {
     guard let schema = session.table(line.table)?.schema, line.key.values.count == schema.key.count else { return nil }
     switch line.content {
@@ -106,7 +106,7 @@ struct LeftExports {
     return session.asOwn(records)
   }
 
-  /// Records the export, whose file is in the outbox: this device's own exports go on from there.
+  /// Records the export whose file is in the outbox. The numbers of this device's own exports continue from there.
   private func record(_ name: String, at sequence: SequenceNumber) throws {
     guard let path = try session.archive.place(ofOutgoing: name) else { return }
     let workspace = session.workspace

@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The database of a device that left its hub is lost, before the next hub's first bundle came.
+/// A device that left its hub has lost its database, before the next hub's first bundle came.
 ///
 /// No bundle can build this database again, because the device belongs to no hub now. The next hub's first bundle would
 /// make a database without the device's rows, so it is refused. A person puts the database back, or the copy that was
@@ -38,7 +38,7 @@ struct LostAfterLeaving {
     }
   }
 
-  /// The error, with the copy and the next step.
+  /// The error, which names the copy and the next step.
   func error() throws -> WorkspaceError {
     let hint =
       try copy().map { copy in

@@ -4,12 +4,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A hub that was restored from a backup begins a new history. It may lack exports that it had acknowledged, and then
-/// only this device has them.
+/// Delivers exports to a restored hub again. A hub that was restored from a backup begins a new history. It may lack
+/// exports that it had acknowledged, and then only this device has them.
 ///
 /// The device does not accept the new history before the hub has these exports again. Otherwise delivered rows would
-/// disappear, with everything written into them since. So the signed files are carried again unchanged, and the hub
-/// merges them as it did the first time.
+/// disappear, with all later changes of these rows. So the signed files are carried again unchanged, and the hub merges
+/// them as it did the first time.
 ///
 /// If the files are gone, a person may give the exports up. Then a copy of the database is kept, and the rows get the
 /// values that the hub sends.
@@ -27,8 +27,8 @@ extension DeviceSession {
     }
   }
 
-  /// Whether a hub with the exports up to `merged` lacks exports whose changes this database cannot send again. These
-  /// are exports that were acknowledged, and exports that were on their way when the database was created again.
+  /// Whether a hub that has the exports up to `merged` lacks exports whose changes this database cannot send again.
+  /// These are acknowledged exports, and exports that were on their way when the database was created again.
   func isLacking(exportsAfter merged: SequenceNumber) throws -> Bool {
     try merged < state.acknowledged || sequences(after: merged).contains { try !isKnown(export: $0.rawValue) }
   }
@@ -50,7 +50,7 @@ extension DeviceSession {
       try state.save(in: database)
     }
     _ = try broughtFiles()
-    // The person has answered the question that `status` asks.
+    // The person chose this copy of the hub, so `status` need not ask any more.
     if report.isCopyChosen { try forgetEstrangement() }
     for export in missing {
       let target = Paths.join(folder.outbox, fileName(ofExport: export.sequence))
@@ -63,7 +63,7 @@ extension DeviceSession {
     return report
   }
 
-  /// Keeps a copy of the database for people to examine. nil: in a dry run.
+  /// Keeps a copy of the database for people to examine. Returns its path. nil in a dry run.
   func keepCopy(before number: EmissionNumber) throws -> String? { try keepCopy(named: "data-before-\(number).sqlite") }
 
   /// Keeps a copy of the database as it is before a repair drops tables. Returns its path. nil in a dry run.
@@ -84,8 +84,8 @@ extension DeviceSession {
     let manifest: Manifest
   }
 
-  /// The kept exports after `merged`, the last export that a hub has, in their order. Throws a `WorkspaceError` if so
-  /// many files are missing that the hub could not merge the rest.
+  /// The kept exports after `merged`, the last export that a hub has, in order. Throws a `Refusal` if the hub could not
+  /// merge them, because files are missing.
   private func exports(after merged: SequenceNumber) throws -> [KeptExport] {
     let own = try workspace.ownKeys()
     var kept: [KeptExport] = []
@@ -117,20 +117,20 @@ extension DeviceSession {
     return kept
   }
 
-  /// The files of exports that this device made under a former name, if they may be needed. No export under the present
-  /// name has the same number.
+  /// The files of exports that this device made under a former name, if they may be needed. Exports under the present
+  /// name have other numbers.
   private func formerExports(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
     guard workspace.configuration.predecessor != nil, merged < state.acknowledged else { return [:] }
     return try FormerExports(self).files(after: merged)
   }
 
-  /// The numbers of the exports after `merged`, read from the files: a database that was created again has no record of
-  /// earlier exports.
+  /// The numbers of the exports after `merged`, read from the files. The records are not enough, because a database
+  /// that was created again has no record of earlier exports.
   func sequences(after merged: SequenceNumber) throws -> [SequenceNumber] {
     try archive.outgoing(outgoingPrefix).filter { $0 > merged.rawValue }.map { SequenceNumber($0) }
   }
 
-  /// The exports in the outbox that a restored hub lacks, in their order.
+  /// The paths of the exports in the outbox that a restored hub lacks, in order.
   func redelivery() throws -> [String] {
     guard let restored = state.restored else { return [] }
     return try exports(after: restored).map { Paths.join(folder.outbox, fileName(ofExport: $0.sequence)) }

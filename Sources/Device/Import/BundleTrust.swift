@@ -10,7 +10,8 @@ extension DeviceWorkspace {
   ) throws -> VerifiedBundle {
     if try hubKey() != nil {
       do {
-        // A bundle from this device itself may come back. It is read too, so that the refusal can give the true reason.
+        // This device's own keys count too. If an export of this device comes back, the refusal can then give the true
+        // reason.
         return try readIfRoom(path, trust: .keys(ownKeys() + hubKeys())) { manifest, signer in
           try check(manifest)
           try manifest.check(isWholeOf: volume)
@@ -74,9 +75,9 @@ extension DeviceWorkspace {
 
   /// Trusts a new key of the hub after a person compared it.
   ///
-  /// A hub that lost its key begins another epoch, and the old key counts no longer. In the same epoch, the hub has
-  /// announced its new key. It may sign with the old key until this device acknowledges a bundle that the new key
-  /// signed.
+  /// If the bundle is of another epoch, the hub has lost its old key, and the old key is no longer valid. In the same
+  /// epoch, the hub has announced its new key. It may sign with the old key until this device acknowledges a bundle
+  /// that the new key signed.
   private func trust(
     _ signer: PublicKey, of manifest: Manifest, after old: PublicKey, _ session: DeviceSession?
   ) throws {
@@ -94,7 +95,7 @@ extension DeviceWorkspace {
     --fingerprint WORDS
     """
 
-  /// Compares the fingerprint that a person entered with the key that signed.
+  /// Compares the fingerprint that a person entered with the key that signed the bundle.
   private func compare(_ fingerprint: String?, with signer: PublicKey) throws {
     guard let fingerprint else {
       throw Refusal(

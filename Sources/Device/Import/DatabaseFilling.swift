@@ -19,7 +19,7 @@ extension DeviceWorkspace {
         .noTemplate, "There is no database \(template).",
         hint: "Name a database that the app made, with the dataset's tables and no rows in them.")
     }
-    // From a file that it may write, SQLite copies indexes as they are.
+    // The file is opened for writing, because only then does SQLite copy indexes as they are.
     let database = try Database(path: template, mode: .readWrite)
     if try database.hasTable("satchel_capture") { throw captured(template) }
     if let encoding = try database.otherTextEncoding() {

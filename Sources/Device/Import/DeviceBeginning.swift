@@ -8,7 +8,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A device's first bundle: it creates the database, or fills the empty database that the app created.
+/// The import of a device's first bundle. It creates the database, or fills the empty database that the app created.
 extension DeviceWorkspace {
   /// - Parameter isHubConfirmed: whether a person compared the fingerprint of the key that signed the bundle.
   func begin(
@@ -30,7 +30,7 @@ extension DeviceWorkspace {
       try checkHistory(of: scope, bundle.digest, isHubConfirmed)
       _ = try self.definition(in: bundle, scope, from: path)
       try trustSigner(of: bundle)
-      // The rebuild reads the copy in the archive: a file on a stick is read only once.
+      // The rebuild reads the copy in the archive, because a file on a stick is read only once.
       var rebuild = try DatabaseRebuild(self, from: Paths.join(folder.archive, bundle.manifest.fileName), scope)
       rebuild.lost = lost
       var report = ImportReport(bundle.manifest, .imported)
@@ -44,15 +44,15 @@ extension DeviceWorkspace {
       return try join(with: bundle, scope, rows)
     }
     let definition = try definition(in: bundle, scope, from: path)
-    // An empty file that an app created by opening it too early counts as missing.
+    // An app that was opened too early may have created an empty file. Such a file counts as missing.
     if try [.missing, .empty].contains(look().content) {
       return try makeDatabase(from: bundle, scope, definition, signer: .isTrusted)
     }
     return try fillDatabase(from: bundle, scope, definition)
   }
 
-  /// The dataset in a bundle, if the database here has rows of that dataset; nil: it has none, or the bundle has no
-  /// dataset.
+  /// The dataset's definition in a bundle, if the database here has rows of that dataset. nil: the database has no such
+  /// rows, or the bundle has no definition.
   private func joiningRows(_ bundle: borrowing VerifiedBundle) throws -> DatasetDefinition? {
     guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { return nil }
     let definition = try DatasetDefinition(json: source)
@@ -84,8 +84,8 @@ extension DeviceWorkspace {
         """)
   }
 
-  /// Creates the database from a full bundle alone, and replaces the former file. A dry run creates the database
-  /// elsewhere.
+  /// Creates the database from a full bundle alone, and replaces the former file. A dry run creates the database only
+  /// in a temporary folder.
   func makeDatabase(
     from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, at path: String, signer: SignerHandling
   ) throws -> ImportReport {
@@ -105,7 +105,7 @@ extension DeviceWorkspace {
       throw BundleError.manifest("it is a device's first bundle and has no dataset.json")
     }
     let definition = try DatasetDefinition(json: source)
-    // The snapshot is opened here only to check it: a refused bundle must not get into the archive.
+    // The snapshot is opened here only to check it, because a refused bundle must not get into the archive.
     _ = try Snapshot.open(bundle, holding: definition.tables)
     if runMode == .commit { try BundleArchive(folder, platform.files).keep(bundle, from: path) }
     return definition
@@ -123,7 +123,7 @@ extension DeviceWorkspace {
     try platform.files.makeDirectory(parent, mode: 0o755)
     let folder = try StagingFolder(in: parent, platform: platform)
     let path = folder.file("database")
-    // The new file has the access rights of the file before it.
+    // The new file gets the access rights of the former file.
     let mode = try 0o644 & self.folder.databaseMode(at: databasePath, platform.files)
     try platform.files.copy(snapshot, to: path, mode: mode)
     let arriving = try ArrivingAttachments(bundle, in: self.folder, platform: platform, runMode: runMode)
@@ -171,8 +171,8 @@ extension DeviceWorkspace {
     let exports = try BundleArchive(folder, platform.files)
       .highestOutgoing(Manifest.namePrefix(dataset: manifest.dataset, from: configuration.name, to: manifest.from.name))
     var state = try self.state(by: manifest, scope, definition)
-    // A device that begins again continues after the last number that the hub received: no number may name two exports.
-    // The device also continues after the numbers of exports that are still on their way.
+    // A device that begins again continues after the last export number that the hub received, because no number may
+    // name two exports. Exports that are still on their way count too.
     state.sequence = max(scope.acknowledged, SequenceNumber(exports))
     state.formerExports = state.sequence == .zero ? .zero : nil
     state.acknowledged = scope.acknowledged
@@ -188,13 +188,13 @@ extension DeviceWorkspace {
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
   }
 
-  /// Takes over the key ranges that a first bundle gives. Called when all rows are in place.
+  /// Records the key ranges that a first bundle gives. Called after all rows are written.
   func takeBlocks(of bundle: borrowing VerifiedBundle, _ tables: [TrackedTable], in database: borrowing Database) throws
   {
     try PrimaryKeyCollisions.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
   }
 
-  /// Takes over the files of a first bundle, and files that exist here already. This is the last step before the
+  /// Stores the files of a first bundle, and records files that exist here already. This is the last step before the
   /// commit.
   func begin(
     _ arriving: borrowing ArrivingAttachments, _ tables: [TrackedTable], _ definition: DatasetDefinition,
@@ -206,7 +206,7 @@ extension DeviceWorkspace {
     if runMode == .commit { try arriving.put() }
   }
 
-  /// Adds capture and the device's tables, which are empty.
+  /// Adds capture and the device's empty tables.
   func install(_ tables: [TrackedTable], in database: borrowing Database) throws {
     try Capture.install(in: database, tables: tables)
     for sql in DeviceSchema.all { try database.execute(sql) }

@@ -30,14 +30,14 @@ public struct ImportReport: ImportOutcome, Sendable {
   /// The number of unseen rows that became pending changes, because one of them held a UNIQUE value of a row from the
   /// hub, or referred to a row that left.
   public var takenUp = 0
-  /// The dataset version to which the bundle brought this device; nil: the device already had it.
+  /// The dataset version to which the bundle brought this device; nil: the device already had this version.
   public var version: Int64?
   /// For each table, the number of changes to send about rows that were here before the first bundle. nil: no rows were
   /// here.
   public var joined: [(table: Name, count: Int)]?
   /// Counts of what happened to the rows.
   public var tally = RowTally()
-  /// The first few of the new disagreements.
+  /// The first few new conflicts.
   public var found: [ConflictRecord] = []
   /// For a volume: the other volumes that must come before the bundle can be imported.
   public var waiting: BundleParts.Waiting?
@@ -46,11 +46,11 @@ public struct ImportReport: ImportOutcome, Sendable {
   public var sealed: SealedChanges?
   /// The saved parts of the former database, if it was damaged.
   public var saved: SavedDatabase?
-  /// The number of changes that are pending again in a rebuilt database; nil: it was not rebuilt.
+  /// The number of changes that are pending again in a rebuilt database; nil: the database was not rebuilt.
   public var replayed: Int?
   /// The number of new attached files. `beside`: the files that were kept beside other files with the same path.
   public var attached = 0
-  /// The number of new files that are newer versions of existing ones.
+  /// The number of new files that are newer versions of existing files.
   public var attachedNewer = 0
   public var beside: [ArrivingAttachments.Arrival] = []
 }
@@ -132,7 +132,7 @@ extension DeviceWorkspace {
   /// Rebuilds a lost database as far as the archive reaches. Returns the number of pending changes. nil: there was
   /// nothing to do, or the archive is incomplete and a full bundle must come.
   ///
-  /// Throws a `WorkspaceError` if a person must first put the database back: the device has left its hub.
+  /// Throws a `WorkspaceError` if the device has left its hub: a person must then first put the database back.
   private func revive(_ lost: LostExports) throws -> Int? {
     try checkAfterLeaving()
     if runMode == .dryRun || configuration.joins { return nil }
@@ -215,7 +215,7 @@ extension DeviceWorkspace {
     return report
   }
 
-  /// The hub is trusted, and a device cannot predict the size of the hub's database.
+  /// The limit is large, because the hub is trusted, and a device cannot predict the size of the hub's database.
   private static let partsLimits = BundlePartsLimits(ofBundlesWith: 64 << 30)
 
   func quarantining<T>(_ path: String, _ session: DeviceSession?, _ body: () throws -> T) throws -> T {

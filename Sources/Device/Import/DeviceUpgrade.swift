@@ -20,8 +20,8 @@ public enum BroughtMigrations: Sendable {
 /// applies its rows.
 ///
 /// Rows come from the hub, and pending changes stay as they were. If a migration writes into rows that the hub does not
-/// mention, those writes are undone. A device sees only a part of the rows, and a value computed from a part may be
-/// wrong.
+/// mention, these writes are undone. A device has only a part of the rows, and a value that is computed from a part may
+/// be wrong.
 ///
 /// If the migrations fail because of pending changes, they run without these changes. Then each pending change that
 /// does not fit the new tables is a conflict.
@@ -33,7 +33,7 @@ final class DeviceUpgrade {
   private let folder: StagingFolder
   private let pendingRows: VersionStep.PendingRows
   private var step: VersionStep?
-  /// The number of pending changes of tables that left the dataset.
+  /// The number of pending changes in tables that left the dataset.
   private(set) var departed = 0
 
   private var database: Database { _read { yield session.database } }
@@ -106,16 +106,16 @@ final class DeviceUpgrade {
 
   // MARK: rows
 
-  /// Brings this device's own rows to the form that the migrations leave. Triggers are off by now.
+  /// Brings this device's own rows to the form that the migrations leave. The caller has turned triggers off.
   ///
-  /// A row with pending changes gets back its former values in the columns that the table has now, whatever a migration
+  /// A row with pending changes gets back its former values in the present columns of the table, whatever a migration
   /// wrote. So its changes stay the same. A new row that no export carries yet keeps the migrations' values in new
-  /// columns. For rows of others, the hub sends the values.
-  /// - Returns: the rows that the new tables do not allow. They have no pre-images any more.
+  /// columns. For rows that this device did not change, the hub sends the values.
+  /// - Returns: the rows that the new tables do not allow. Their pre-images are removed.
   func bringOwnRows() throws -> [StrandedRow] {
     guard let step else { return [] }
     for (table, existed) in step.added { try take(table, existed: existed) }
-    // A row that breaks a CHECK does not fit either.
+    // CHECKs are on, so that a row which breaks a CHECK counts as a row that does not fit.
     return try database.withChecks { try step.kept.flatMap { try bringOwnRows(of: $0, step) } }
   }
 
@@ -135,7 +135,8 @@ final class DeviceUpgrade {
       do { try rows.write(move.to, over: move.from, key: move.key) } catch let error as SQLiteError
         where error.kind == .unique || error.kind == .constraint
       {
-        // If a migration changed the former row, the migrated row stays, as this device's own change.
+        // If the former values do not fit and a migrated row exists, the migrated row stays, as this device's own
+        // change.
         guard let row = move.to, pendingRows == .setAside || move.from == nil else { continue }
         let kind = error.kind == .unique ? ConflictKind.unique : .constraint
         stranded.append(.init(rows: rows, key: move.key, row: row, images: move.images, kind: kind))
@@ -155,7 +156,7 @@ final class DeviceUpgrade {
     try database.execute("DELETE FROM \(quoted(table.name))")
   }
 
-  /// The rows that were written unseen, with their values before the migrations, in the present columns of their
+  /// The rows that were written unseen, with their values from before the migrations, in the present columns of their
   /// tables.
   func rowsBefore(_ unseen: UnseenRows) throws -> UnseenRows {
     guard let step, let known = step.known else { return unseen }

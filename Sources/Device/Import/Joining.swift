@@ -6,8 +6,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The first bundle from a hub comes to a database that already has rows. A site that worked alone joins a hub, or the
-/// device's old hub was lost.
+/// The import of a first bundle into a database that already has rows. A site that worked alone joins a hub, or a
+/// device joins another hub after it left its lost hub.
 extension DeviceWorkspace {
   /// Whether the database has rows of the dataset, or capture that stayed when the device left its hub.
   func hasOwnRows(_ definition: DatasetDefinition) throws -> Bool {
@@ -21,8 +21,8 @@ extension DeviceWorkspace {
     return false
   }
 
-  /// Records that this device's own rows are about to join. Without the record, the database would look like a file
-  /// that another program put there.
+  /// Records that this device's own rows are about to join the hub's rows. Without the record, the database would look
+  /// like a file that another program put there.
   func noteJoining() throws {
     if runMode == .dryRun || configuration.joins { return }
     try platform.files.replace(
@@ -50,7 +50,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Records that the first bundle is imported: from now on this is an ordinary device.
+  /// Records that the first bundle is imported. From now on this is an ordinary device.
   func noteJoined() throws {
     // Until the copy of a tablet's database is back on the tablet, the rows there have not joined.
     if docking != nil { return }

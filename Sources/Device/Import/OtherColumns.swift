@@ -3,7 +3,7 @@ import SatchelValues
 import SatchelWorkspace
 
 extension TableSchema {
-  /// The row of a line from the hub. Refuses a row with other columns.
+  /// Returns the row of a line from the hub. Throws a `Refusal` if the line has other columns than this table.
   func rowOfHub(_ fields: [Field]) throws -> Row {
     if let row = rowInOrder(fields) { return row }
     try refuseOtherColumns(fields.map(\.name))

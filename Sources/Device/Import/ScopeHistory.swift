@@ -7,11 +7,11 @@ import SatchelWorkspace
 
 /// Whether a bundle from the hub continues the history of this database.
 ///
-/// A number alone never identifies a bundle: a hub that was set back uses numbers again, and so do two copies of one
-/// hub. Number and digest together do.
+/// A number alone never identifies a bundle, because a hub that was set back uses its numbers again. Two copies of one
+/// hub use the same numbers too. A number and a digest together identify a bundle.
 extension DeviceSession {
   enum Continuation {
-    /// The bundle follows the emission of this database.
+    /// The bundle follows the present emission of this device.
     case next
     /// The bundle is the first of a new epoch, which follows this device's epoch.
     case epoch
@@ -35,19 +35,19 @@ extension DeviceSession {
     return .epoch
   }
 
-  /// Whether a bundle of another epoch is from another copy of the hub than this device's. A hub of release 0.1 did not
-  /// name its former epochs.
+  /// Whether a bundle of another epoch is from another copy of the hub than the copy that this device follows. False
+  /// for a hub of release 0.1, which did not name its former epochs.
   func isOfOtherCopy(_ scope: Manifest.Scope) -> Bool {
     guard let former = scope.former, scope.epoch != state.epoch else { return false }
     return !former.contains(state.epoch)
   }
 
   /// How a bundle continues the history if its place is before the present emission, and it was not imported. Throws a
-  /// `Refusal` if a hub that was set back made the bundle, or a copy of the hub.
+  /// `Refusal` if the bundle comes from a hub that was set back, or from a copy of the hub.
   ///
-  /// Later bundles name the bundles that the hub had made before them. If none names this number, the time decides,
-  /// because numbers and epochs follow each other in time. The time alone is not enough: the hub's clock may have been
-  /// corrected.
+  /// Later bundles name the bundles that the hub had made before them. If none of them names this number, the time
+  /// decides, because numbers and epochs follow each other in time. The time alone is not enough, because the hub's
+  /// clock may have been corrected.
   private func passed(_ scope: Manifest.Scope, _ digest: Digest, made time: String) throws -> Continuation {
     let named = try NamedEmissionTable.digests(of: scope.number, in: scope.epoch, database)
     if named.contains(digest) { return .known }
@@ -86,8 +86,8 @@ extension DeviceSession {
     return .next
   }
 
-  /// Whether the bundle follows the emission of this database. A hub of release 0.1 did not name the emissions that a
-  /// bundle follows.
+  /// Whether the bundle follows the present emission of this device. A bundle from a hub of release 0.1 does not name
+  /// the emissions that it follows, and is accepted.
   private func follows(_ scope: Manifest.Scope) -> Bool {
     guard let follows = scope.follows else { return true }
     return follows.contains { $0.number == state.received && (state.proof == nil || $0.digest == state.proof?.digest) }
@@ -95,8 +95,8 @@ extension DeviceSession {
 
   /// Throws a `Refusal` if the bundle answers exports that this database did not make.
   ///
-  /// A gap is a reason only after that. The later exports of a folder that was put back may also name a later bundle of
-  /// the hub. A full bundle would close this gap, but the hub would never see this folder's history.
+  /// This check comes before the check for a gap. If this folder is an old copy, the bundles may have a gap too. A full
+  /// bundle would close the gap, but the hub would never see this folder's history.
   private func refuseAnswerToOther(_ scope: Manifest.Scope) throws {
     try refuseAnswerToCopy(scope)
     try refuseOlderDatabase(scope)
@@ -146,8 +146,9 @@ extension DeviceSession {
     try ExportTable.forgetReceived(in: database)
     state.epoch = scope.epoch
     state.formerExports = state.sequence
-    // Acknowledgements of exports that the hub now lacks are void: these exports had no content, or were given up. The
-    // next export then begins before a sealed export that had arrived, or that was given up too.
+    // The acknowledgements of exports that the hub now lacks are void. These exports had no content, or were given up.
+    // If a sealed export had arrived, or was given up too, the next export begins after the last export that the hub
+    // has.
     if let sealed = state.sealed, try sealed <= state.acknowledged || lost == .givenUp && sealedFiles().isEmpty {
       state.sealed = nil
     }
@@ -176,9 +177,9 @@ extension Refusal {
   }
 }
 
-/// The newest finding that the hub sends bundles of another history than this device's.
+/// The record of the newest bundle that showed that the histories of the hub and of this device differ.
 public struct Estrangement: Sendable {
-  /// Milliseconds since 1970.
+  /// The time of the record, in milliseconds since 1970.
   public let at: Int64
   /// `other-history` or `other-hub`.
   public let code: Reason
@@ -215,7 +216,7 @@ public struct Estrangement: Sendable {
 }
 
 extension DeviceSession {
-  /// The estrangement that is recorded; nil: the hub's bundles follow the earlier bundles.
+  /// The recorded estrangement; nil: the hub's bundles follow the earlier bundles.
   func estrangement() throws -> Estrangement? {
     try EstrangementTable.find(in: database)
   }
@@ -238,9 +239,8 @@ extension DeviceSession {
     }
   }
 
-  /// The path of the bundle of which a volume is a piece, if it waits here as a whole and a person has confirmed the
-  /// hub; nil: it does not wait. Throws the refusal again if no person has confirmed the
-  /// hub.
+  /// The path of the whole bundle of a volume, if that bundle waits here and a person has confirmed the hub. nil: it
+  /// does not wait here. If it waits and no person has confirmed the hub, throws its refusal again.
   func waitingWhole(of manifest: Manifest, _ volume: Manifest.Volume) throws -> String? {
     guard let found = try estrangement(), found.file == manifest.wholeFileName else { return nil }
     let path = Paths.join(folder.waiting, found.file)

@@ -53,8 +53,8 @@ final class Snapshot {
     }
   }
 
-  /// Opens the snapshot and checks that it holds only these tables, their indexes, and the stamps: it may become the
-  /// device's database.
+  /// Opens the snapshot and checks that it holds only these tables, their indexes, and the stamps. The snapshot may
+  /// become the device's database.
   static func open(
     _ bundle: borrowing VerifiedBundle, holding tables: [TableRules], computing declared: [GeneratedColumn]? = nil,
     look: (borrowing Database) throws -> Void = { _ in }
@@ -66,7 +66,7 @@ final class Snapshot {
     return database
   }
 
-  /// When the hub's row was last changed; zero if never.
+  /// The stamp of the last change of the hub's row; zero: the row was never changed.
   func stamp(of key: RowKey, in table: Name) throws -> Stamp {
     try SnapshotBuilder.stamp(of: key, in: table, database: database)
   }

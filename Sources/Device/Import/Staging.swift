@@ -38,7 +38,7 @@ extension DeviceWorkspace {
     } ?? staged
   }
 
-  /// The bundles that wait to be applied, in the order of their numbers.
+  /// The paths of the bundles that wait to be applied, in the order of their numbers.
   public func staged() throws -> [String] { try WaitingBundles.list(in: folder.staged, platform.files) }
 
   /// Removes a waiting bundle that was applied.
@@ -47,7 +47,7 @@ extension DeviceWorkspace {
     for file in [path, Self.reason(of: path)] { try platform.files.removeIfThere(file) }
   }
 
-  /// Removes the waiting bundles whose number is at most `received`: a newer bundle replaced them.
+  /// Removes the waiting bundles whose number is at most `received`, because a newer bundle replaced them.
   func unstage(upTo received: EmissionNumber) throws {
     for path in try staged() {
       guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(hubKeys())),
@@ -70,7 +70,7 @@ extension DeviceWorkspace {
     try platform.files.replace(Self.reason(of: place), mode: 0o644, contents: Array("\(words)\n".utf8))
   }
 
-  /// Why waiting bundles could not be applied.
+  /// The reasons why waiting bundles could not be applied.
   func obstacles() throws -> [StagingObstacle] {
     try staged().compactMap { path in
       let reason = Self.reason(of: path)
@@ -82,8 +82,8 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The text in one line that no character turns around or uses to command a terminal. A person may read it with
-  /// `cat`, and names in it may come from anyone.
+  /// Returns the text as one line, without characters that control a terminal or reverse the direction of text. A
+  /// person may read the line with `cat`, and anyone may have chosen the names in it.
   private static func paragraph(_ text: String) -> String {
     visible(text.split(separator: "\n").joined(separator: " "))
   }
@@ -98,7 +98,7 @@ public struct StagedBundle: Sendable {
   public let waiting: BundleParts.Waiting?
 }
 
-/// Why a waiting bundle could not be applied.
+/// The reason why a waiting bundle could not be applied.
 public struct StagingObstacle: Sendable {
   /// The name of the bundle's file.
   public let file: String

@@ -4,16 +4,18 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A time of the hub that is far ahead of all times that a device knows. So one of the two clocks is wrong.
+/// Refuses a bundle if the hub's time in it is far ahead of all times that a device knows. One of the two clocks is
+/// wrong.
 ///
-/// After an import, the device's stamps follow the hub's stamps, and never go back. So a person decides first. The
-/// fingerprint of the hub's key shows whose bundle it is, and says nothing about the clocks.
+/// After an import, the device's stamps continue from the hub's stamps, and never go back. So a person must first look
+/// at the clocks. A confirmed fingerprint of the hub's key does not replace this, because it says nothing about the
+/// clocks.
 private enum TimeJump {
-  /// How far a hub's time may be ahead of the newest time that a device knows, in milliseconds. A hub may be unused for
-  /// that long.
+  /// How far a hub's time may be ahead of the newest time that a device knows, in milliseconds. A hub may be out of use
+  /// for that long.
   static let longest: Int64 = 180 * 86_400_000
-  /// 2025, before Satchel's first release, in milliseconds since 1970. A clock that shows less has lost the time, for
-  /// example because its battery is empty. So it shows nothing about the hub's clock.
+  /// 2025, before Satchel's first release, in milliseconds since 1970. A clock that shows an earlier time is not set,
+  /// for example because its battery is empty. Such a clock shows nothing about the hub's clock.
   static let earliest: Int64 = 1_735_689_600_000
 
   /// Throws a `Refusal` if the time of a bundle is too far ahead.
@@ -42,7 +44,7 @@ extension DeviceSession {
   /// Throws a `Refusal` if the hub's time in a bundle is far ahead of this device's clock and of all stamps that this
   /// device has seen.
   func refuseTimeJump(of manifest: Manifest) throws {
-    // This device accepted the bundle before it lost the database.
+    // In a rebuild, this device accepts a bundle that it had accepted before it lost the database.
     if isRebuilt { return }
     try TimeJump.refuse(manifest, after: Capture.newestStamp(in: database), platform.clock)
   }

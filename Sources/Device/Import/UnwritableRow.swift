@@ -3,11 +3,11 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// A row from the hub that this database does not allow. Here another release of SQLite may compute an index
-/// differently, or the app may have a rule that the hub does not have.
+/// A row from the hub that this database does not allow. This device's SQLite may compute an index differently, or its
+/// app may have a rule that the hub does not have.
 ///
-/// The bundle fails as a whole, at each import, until the row or the rule is another one. A part of a bundle cannot be
-/// imported: the hub relies on a device having all rows of the bundles that it imported.
+/// Each import of the bundle fails as a whole, until the row or the rule is changed. A part of a bundle cannot be
+/// imported: the hub relies on a device having all rows of an imported bundle.
 struct UnwritableRow {
   let rows: RowTable
   let row: Row
@@ -16,7 +16,7 @@ struct UnwritableRow {
 
   /// The refusal of the bundle. It names the row, the rule and the way out.
   func refusal(in database: borrowing Database) -> Refusal {
-    // The rule only makes the message more precise.
+    // If the rule is not found, the message is less precise.
     let rule = (try? rows.refusingRule(for: row, error, in: database)) ?? .constraint
     return Refusal(.rowUnwritable, "\(beginning): \(cause(rule)).", hint: hint(rule))
   }

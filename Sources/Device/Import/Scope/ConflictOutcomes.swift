@@ -2,13 +2,13 @@ import SatchelValues
 
 /// The changes of this device that met another change at the hub, as a bundle reports them for the first time.
 public struct ConflictOutcomes: Sendable {
-  /// All values of the device count.
+  /// The number of changes of which all values of the device count.
   public var won = 0
-  /// The hub's value counts, at least in a part of the row.
+  /// The number of changes of which the hub's value counts, at least in a part of the row.
   public var lost = 0
-  /// A person must decide, or the change waits for another row.
+  /// The number of changes about which a person must decide, or that wait for another row.
   public var open = 0
-  /// Changes that the hub accepted although their user has meanwhile lost the right to make them.
+  /// The number of changes that the hub accepted although their user has meanwhile lost the right to make them.
   public var late = 0
 
   /// The number of changes that the hub could not apply as they were.
@@ -28,7 +28,7 @@ public struct ConflictOutcomes: Sendable {
 }
 
 extension ConflictRecord {
-  /// Whether the device's values were taken, in all columns in which the sides disagree.
+  /// Whether the hub took the device's values in all columns in which the sides disagree.
   fileprivate var isDevicesValue: Bool {
     winners.isEmpty ? rowWinner == .device : winners.allSatisfy { $0.winner == .device }
   }

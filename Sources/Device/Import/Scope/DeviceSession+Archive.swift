@@ -3,7 +3,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The bundles of the hub that a device keeps.
+/// The bundles from the hub that a device keeps in its archive.
 extension DeviceSession {
   /// Keeps a copy of the bundle before `body` commits, so that each imported bundle is in the archive. A crash before
   /// the commit leaves an unneeded copy.
@@ -14,7 +14,8 @@ extension DeviceSession {
     let (number, digest) = (EmissionNumber(bundle.manifest.number), bundle.digest)
     let isNew = try keepInArchive(bundle, from: path)
     do { return try body() } catch {
-      // A commit whose sync failed may still have reached the disk.
+      // If the sync of a commit failed, the commit may still be on the disk. Then the ledger has the bundle, and the
+      // copy stays.
       if isNew, let known = try? digests(ofImported: number), !known.contains(digest) {
         try bundle.file.takeBack()
       }
@@ -22,7 +23,7 @@ extension DeviceSession {
     }
   }
 
-  /// Keeps the file of a bundle from the hub, unless it is kept already. Returns whether it was new.
+  /// Keeps the file of a bundle from the hub, unless the archive has it already. Returns whether the file is new.
   private func keepInArchive(_ bundle: borrowing VerifiedBundle, from path: String) throws -> Bool {
     let (manifest, digest) = (bundle.manifest, bundle.digest)
     let copy = archive.path(incomingPrefix, manifest.number)
@@ -33,7 +34,7 @@ extension DeviceSession {
         try archive.secure()
         return false
       }
-      // Another epoch used the same number.
+      // The kept file is a bundle of another epoch with the same number.
       try archive.setAside(incomingPrefix, manifest.number)
     }
     try archive.keep(bundle, from: path)
@@ -55,7 +56,7 @@ extension DeviceSession {
     try workspace.unstage(upTo: state.received)
   }
 
-  /// Whether the archive has a newer full bundle: then no earlier bundle is needed.
+  /// Whether the archive has a newer full bundle. If it has, no earlier bundle is needed.
   private func isReplaced(_ number: EmissionNumber) throws -> Bool {
     let keys = try workspace.hubKeys()
     return try archive.numbers(incomingPrefix).contains { newer in
@@ -68,10 +69,10 @@ extension DeviceSession {
     }
   }
 
-  /// Forgets bundles before a full bundle: the full bundle replaces them.
+  /// Removes the bundles before a full bundle, because the full bundle replaces them.
   func forgetBundles(before scope: Manifest.Scope, _ isNewHistory: Bool) throws {
     if isNewHistory {
-      // Bundles that the hub made before it lost its data may be the only record of that time.
+      // These bundles may be the only record of the time that the hub lost, so they are set aside and not deleted.
       try archive.setAside(incomingPrefix, but: scope.number.rawValue)
     } else {
       try archive.forget(incomingPrefix, below: scope.number.rawValue)

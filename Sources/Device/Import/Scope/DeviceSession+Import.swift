@@ -21,8 +21,8 @@ extension DeviceSession {
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String
   ) throws -> ImportReport { try ScopeImport(bundle, scope, from: path, into: self).run(bundle) }
 
-  /// Wipes the bytes of deleted rows: they may have left the user's scope. If another connection is reading, the next
-  /// import wipes them.
+  /// Wipes the bytes of deleted rows, because these rows may have left the user's scope. If another connection is
+  /// reading, the next import wipes the bytes.
   func wipe() throws {
     guard state.isUnwiped else { return }
     guard try database.wipe() else { return }
@@ -31,8 +31,7 @@ extension DeviceSession {
     try database.emptyLog()
   }
 
-  /// Returns the rows of this device's exported units that the hub did not take, if the device learns that only from
-  /// this bundle.
+  /// Returns the rows of exported units that the hub did not take, if this bundle is the first to report this.
   func refusedUnits(in bundle: borrowing VerifiedBundle) throws -> [RowInTable: ConflictRecord] {
     var refused: [RowInTable: ConflictRecord] = [:]
     try bundle.eachConflict { record in
@@ -48,7 +47,7 @@ extension DeviceSession {
     return refused
   }
 
-  /// Keeps the hub's reports about changes of this device that the hub could not apply as they were.
+  /// Stores the hub's reports about changes of this device that the hub could not apply as they were.
   @discardableResult
   func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> ConflictOutcomes {
     var reported = ConflictOutcomes()

@@ -1,22 +1,23 @@
-/// The checks of a hub's bundle at a device, in their order. Nothing of the bundle is written before all have passed.
+/// The checks of a bundle from the hub, in order. The device writes nothing of the bundle before all checks have
+/// passed.
 enum ImportCheck: String, CaseIterable {
-  /// Whether the bundle continues what came here. If it came before, the import ends here.
+  /// Whether the bundle continues this device's history. If the bundle was imported before, the import ends here.
   case history
   case sender, time
-  /// Whether a restored hub lacks exports of this device. If they are delivered again, the import ends here.
+  /// Whether a restored hub lacks exports of this device. If the device delivers them again, the import ends here.
   case lostExports
   case version, revocations
 }
 
-/// The writes in the transaction of an import, in this order. All of them are committed, or none.
+/// The writes in the transaction of an import, in this order. All of them are committed, or none of them.
 enum ImportWrite: String, CaseIterable {
-  /// Local writes are logged, and changes that the hub has are forgotten.
+  /// Local writes are logged, and the pre-images of acknowledged changes are deleted.
   case acknowledgement
   case ownRows, primaryKeys, strandedRows, snapshot, lines, unsentRows, waitingRows
   case keyBlocks, conflicts, dataset, history, rights, state, clock, ledger, exportedRows, files
 }
 
-/// The steps after the commit of an import, in this order. After a crash, the next import or `sync` does the rest.
+/// The steps after the commit of an import, in this order. After a crash, the next import or `sync` completes them.
 enum ImportCompletion: String, CaseIterable {
   case wiping, unnamedFiles, signer, ownKey, sentExports, volumes, replacedBundles, broughtBundles, estrangement
   case stagedBundles, answer
@@ -32,6 +33,6 @@ enum ImportCompletion: String, CaseIterable {
 }
 
 extension DeviceSession {
-  /// Begins a step of an import.
+  /// Begins a step of an import. A test may stop the import here.
   func reach<S: RawRepresentable<String>>(_ step: S) throws { try workspace.beforeStep("\(S.self).\(step.rawValue)") }
 }

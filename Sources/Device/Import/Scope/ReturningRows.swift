@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Counts the rows that the first bundle of a new epoch removes, and that may come back because the hub was set back.
-/// This device has the hub's bundles of the lost time, and carries them to the hub. Not all rows that they name come
-/// back: the hub may have such a row, and hide it now.
+/// Counts the rows that the first bundle of a new epoch removes and that may come back, because the hub was set back.
+/// This device has the hub's bundles of the lost time, and carries them to the hub. Not all rows in these bundles come
+/// back, because the hub may have such a row and hide it now.
 struct ReturningRows {
   private let session: DeviceSession
   /// The removed rows that no bundle has named so far.
@@ -17,20 +17,20 @@ struct ReturningRows {
     (self.removed, self.session) = (removed, session)
   }
 
-  /// Returns the number of rows that may come back. A row counts if the newest bundle of the lost time that names the
-  /// row has it.
+  /// Returns the number of rows that may come back. A row counts if it exists in the newest bundle of the lost time
+  /// that names it.
   /// - Parameters:
   ///   - removed: the rows that the bundle removed.
   ///   - scope: the bundle that begins the epoch.
   static func count(
     among removed: [Name: Set<RowKey>], of session: DeviceSession, lostBefore scope: Manifest.Scope
   ) throws -> Int64 {
-    // A person chose a hub with another key, or another copy of the hub. It may not accept the former bundles.
+    // A person chose a hub with another key, or another copy of the hub. That hub may not accept the former bundles.
     if session.isHubConfirmed { return 0 }
     var rows = ReturningRows(removed, of: session)
     let known = Set(scope.known)
     for emission in try session.archivedEmissions(before: scope.epoch).reversed() {
-      // The hub has everything that it made before this bundle.
+      // The hub knows this bundle, so it has everything that it made before this bundle.
       if known.contains(emission.digest) { break }
       guard try rows.read(emission.path) else { break }
     }
@@ -38,7 +38,7 @@ struct ReturningRows {
   }
 
   /// Reads one bundle, after all newer bundles. Returns whether older bundles may name further rows. A bundle that is
-  /// damaged, or of another version of the dataset, ends the search: the rows that it names are not known.
+  /// damaged, or of another version of the dataset, ends the search: its rows are not known.
   private mutating func read(_ path: String) throws -> Bool {
     if removed.values.allSatisfy(\.isEmpty) { return false }
     let bundle: VerifiedBundle

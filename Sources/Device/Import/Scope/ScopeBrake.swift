@@ -16,17 +16,18 @@ public enum BroughtRemovals: Sendable {
 /// Compares the rows that a bundle from the hub removes with the dataset's limits. A wrong rule at the hub could take
 /// all rows from a device, also those that its user needs today.
 ///
-/// A hub that was set back lacks the rows of the lost time, and its first bundle removes them. These rows count too: a
-/// bundle that names a row does not show that the hub lacks it. But the words say that they may come back.
+/// If a hub was set back, it lacks the rows of the lost time, and its first bundle removes them. These rows count too,
+/// because a bundle with a row does not prove that the hub lacks the row. But the message says that the rows may come
+/// back.
 struct ScopeBrake {
-  /// The limits of each table before the bundle, because the bundle may bring other limits.
+  /// The limits of each table as they were before the bundle. The bundle may bring other limits.
   private let limits: [(table: TrackedTable, brake: Brake)]
   /// The number of changes of this device, by table, that the bundle acknowledges. Rows that leave because of these
   /// changes do not count.
   var own: [Name: Int64] = [:]
 
-  /// The tables whose rows leave as the days pass, and the tables below them, have no limits. Otherwise a device that
-  /// was away for long would have to wait for a person each time.
+  /// Tables whose rows leave the scope as the days pass have no limits, nor have the tables below them. Otherwise a
+  /// device that was away for long would have to wait for a person each time.
   init(_ tables: [TrackedTable], of dataset: DatasetDefinition) {
     let byDay = Self.tablesByDay(tables, of: dataset)
     limits = tables.filter { !byDay.contains($0.name) }.map { ($0, $0.rules.brake) }
@@ -48,7 +49,7 @@ struct ScopeBrake {
   /// Throws a `Refusal` if the bundle is beyond the limits of a table. The caller's transaction then ends without
   /// effect.
   /// - Parameters:
-  ///   - tally: what the bundle changed.
+  ///   - tally: the numbers of rows that the bundle changed.
   ///   - countLost: gives the number of removed rows that may come back, because the hub was set back. nil: the bundle
   ///     begins no epoch. It is called only if the bundle is beyond the limits.
   func check(
@@ -79,7 +80,7 @@ struct ScopeBrake {
     for (table, counts) in tally.tables {
       guard let (tracked, brake) = limits.first(where: { $0.table.name == table }) else { continue }
       let removed = Int64(counts.deleted) - (own[table] ?? 0)
-      // Counting a table reads all of it.
+      // This check comes first, because counting a table reads the whole table.
       guard brake.deletePercent < 100, removed > brake.rows else { continue }
       let all = try tracked.count(in: database) + Int64(counts.deleted) - Int64(counts.inserted)
       if brake.isBeyond(removed, of: all, percent: brake.deletePercent) {

@@ -4,7 +4,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The import of a bundle from the hub at a device: checks, one transaction, and what follows the commit.
+/// The import of a bundle from the hub at a device: the checks, one transaction, and the steps after the commit.
 ///
 /// `ImportCheck`, `ImportWrite` and `ImportCompletion` list the steps in their order.
 final class ScopeImport {
@@ -16,9 +16,10 @@ final class ScopeImport {
   private var isNewHistory = false
   /// Whether a restored hub lacks exports of this device.
   private var lacksExports = false
-  /// Whether the hub has the export that announced this device's next key. That key signs from the next export on.
+  /// Whether the hub has the export that announced this device's next key. This key signs the exports from then on.
   private var hasToldKey = false
-  /// The unseen rows that this import made pending changes; nil: it had no reason to look for unseen rows.
+  /// The unseen rows that this import turned into pending changes; nil: the import had no reason to look for unseen
+  /// rows.
   private var takenUp: Set<RowInTable>?
 
   private var workspace: DeviceWorkspace { session.workspace }
@@ -78,7 +79,7 @@ final class ScopeImport {
     return nil
   }
 
-  /// A hub keeps its id and its name. Files and records on this device are found by them.
+  /// Checks that the hub has kept its id and its name. Files and records on this device are found by them.
   private func checkSender() throws {
     let state = session.state
     if manifest.from.id == state.hubID, manifest.from.name == state.hubName { return }
@@ -87,8 +88,8 @@ final class ScopeImport {
       hint: "Satchel at a hub never writes such a file. Ask the hub's operator who made it.", keeping: .quarantine)
   }
 
-  /// A device gets the rows of another user in a full bundle. After a delta, rows of the former user that the hub does
-  /// not know would remain here. A hub of release 0.1 may send such a delta.
+  /// Checks that a delta is for the present user. Another user's rows must come in a full bundle. After a delta, rows
+  /// of the former user that the hub does not know would remain here. A hub of release 0.1 may send such a delta.
   private func checkUser() throws {
     guard scope.extent == .delta, Name(manifest.user) != Name(session.state.user), !session.isRebuilt,
       !session.state.hubUnderstands.isEmpty
@@ -128,8 +129,8 @@ final class ScopeImport {
 
   private static let mostTriesOfHandover = 5
 
-  /// Runs `body`. A row that no trigger saw may hold a UNIQUE value of a row from the hub, or refer to a row that
-  /// leaves. Then the unseen rows become pending changes, which can leave the table, and `body` runs again.
+  /// Runs `body`. An unseen row may hold a UNIQUE value of a row from the hub, or refer to a row that leaves. In both
+  /// cases, the unseen rows become pending changes, which the import can undo. Then `body` runs again.
   private func takingUpUnseen(_ body: () throws -> ImportReport) throws -> ImportReport {
     let before = session.progress
     do { return try body() } catch let refusal as Refusal where refusal.code == .rowsCollide {
@@ -139,7 +140,7 @@ final class ScopeImport {
     } catch is ScopeWriting.ChildrenStay {
       session.progress = before
       takenUp = []
-      // If the hub has these rows without their parents, or the archive does not show what it has, they stay.
+      // The rows stay if the hub also has them without their parents, or if the archive does not show the hub's rows.
       let isAny = try workspace.runMode == .commit && session.findUnseen()?.isEmpty == false
       if !isAny { return try body() }
     }
@@ -192,7 +193,7 @@ final class ScopeImport {
 }
 
 extension Refusal {
-  /// The same refusal, for a rehearsal that cannot make unseen rows pending changes.
+  /// The same refusal for a dry run, which cannot turn unseen rows into pending changes.
   fileprivate var expectedOnlyHere: Refusal {
     Refusal(
       code, message,

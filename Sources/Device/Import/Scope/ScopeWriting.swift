@@ -8,7 +8,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The transaction of an import, with all that must be read before it begins.
+/// The transaction of an import, with everything that must be read before the transaction begins.
 final class ScopeWriting {
   private let session: DeviceSession
   private let manifest: Manifest
@@ -22,9 +22,9 @@ final class ScopeWriting {
   private let unseen: UnseenRows
   /// Whether all rows were compared, and not only the rows of the bundle's lines.
   private let areAllCompared: Bool
-  /// The unseen rows that this import made pending changes; nil: it did not look for unseen rows.
+  /// The unseen rows that this import turned into pending changes; nil: the import did not look for unseen rows.
   private let takenUp: Set<RowInTable>?
-  /// A copy of the database as it was; nil: none was needed.
+  /// The path of a copy of the database from before the import; nil: no copy was needed.
   private let copy: String?
   private let exported: ExportedRows
   private let witness: RowWitness
@@ -40,15 +40,16 @@ final class ScopeWriting {
     set { session.state = newValue }
   }
 
-  /// The rows that are compared with the hub's record before they are written.
+  /// Which rows are compared with the hub's versions before the import overwrites them.
   enum Comparison {
-    /// The lines of the bundle state the record, if they can.
+    /// The rows of the bundle's lines, if these lines state the hub's versions.
     case lines
-    /// All rows are compared with the archive.
+    /// All rows. The archive shows the hub's versions.
     case allRows
   }
 
-  /// Rows without pending changes refer to rows that the bundle removed. They may have been written unseen.
+  /// Rows without pending changes refer to rows that the bundle removed. The referring rows may have been written
+  /// unseen.
   struct ChildrenStay: Error {}
 
   /// A row gave way to a row with a new key, and no line of the bundle shows whether it was written unseen.
@@ -78,9 +79,9 @@ final class ScopeWriting {
     copy = try compared.needsCopy ? session.keepCopy(before: scope.number) : nil
     exported = ExportedRows(session)
     witness = RowWitness(exported)
-    // A rebuilt database was compared when its bundles first came.
+    // In a rebuild, rows are not compared: they were compared when the bundles first came.
     if session.isRebuilt { witness.close() }
-    // Another user of the device sees other rows.
+    // At a change of user no limits count, because the new user sees other rows.
     let isFree = session.removals == .accepted || session.isRebuilt || handover != nil
     brake = isFree ? nil : ScopeBrake(session.tables, of: session.dataset)
     manifest = bundle.manifest
@@ -155,17 +156,17 @@ final class ScopeWriting {
     if let handover { (sealed, unnamed) = try handover.seal() }
   }
 
-  /// Logs the local writes, and forgets the pre-images of changes that the hub has.
+  /// Logs the local writes, and deletes the pre-images of acknowledged changes.
   private func acknowledge(_ bundle: borrowing VerifiedBundle) throws {
     try session.reach(ImportWrite.acknowledgement)
     try Capture.settle(session.tables, in: database)
-    // Rows may leave with their changes before an export notes the files that they name.
+    // This is done now, because the import may remove rows before an export records the files that their changes name.
     try DeviceAttachments(session).noteChanges()
     let waiting = try WaitingRows(session, bundle, snapshot)
     let isNew = scope.acknowledged > state.acknowledged
     let isAnyForgotten = isNew || waiting.mayMatter
     if isNew { state.acknowledged = scope.acknowledged }
-    // The sealed export of a former user carries what was written unseen.
+    // At a change of user, rows are not compared, because the sealed export carries the unseen writes.
     let isCompared = handover == nil
     if upgrade != nil, isCompared { try exported.willWriteAny() }
     guard isAnyForgotten else { return }
@@ -229,7 +230,7 @@ final class ScopeWriting {
     var collisions = try PrimaryKeyCollisions(session, scope, exported)
     var keys = try collisions.carryOut(bundle, snapshot)
     keys.stranded += misfits
-    // Rows that migrations changed cannot be compared: the hub's lines state the rows before the migrations.
+    // Rows that migrations changed cannot be compared, because the hub's lines state the rows before the migrations.
     if upgrade != nil { witness.close() }
     try witness.note(keys, among: session.tables)
     let applier = try ScopeApplier(
@@ -272,7 +273,7 @@ final class ScopeWriting {
 
   // MARK: records
 
-  /// Records where this device is after the import.
+  /// Records the state of this device after the import.
   private func note(_ bundle: borrowing VerifiedBundle, at now: Int64, conflicts: Int) throws {
     try session.reach(ImportWrite.dataset)
     if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
