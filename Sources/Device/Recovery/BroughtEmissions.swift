@@ -10,11 +10,11 @@ import SatchelWorkspace
 /// A hub that was restored or set back lacks the bundles that it had sent in the lost time. The devices still have
 /// these bundles, with the hub's signature.
 extension DeviceSession {
-  /// Records the emissions of earlier epochs that the hub does not have: those after the newest emission that the hub
-  /// knows to have made. The caller holds the transaction.
+  /// Records the emissions of earlier epochs that the hub lacks. These are the emissions after the newest emission that
+  /// the hub has a record of. The caller holds the transaction.
   ///
-  /// An emission whose file alone has come to the hub is no end: it proved that the hub was set back, and older ones
-  /// may be missing there.
+  /// An emission that the hub has only as a file does not end the search. Such a file proved that the hub was set back,
+  /// and the hub may lack older emissions.
   func noteBrought(to scope: Manifest.Scope) throws {
     let known = Set(scope.known)
     let collected = Set(scope.collected)
@@ -31,8 +31,8 @@ extension DeviceSession {
     }
   }
 
-  /// The hub's archived emissions of other epochs than the present one, with the paths of their files, in the order in
-  /// which this device got them. The archive may also have bundles of a hub that this device has left.
+  /// The hub's archived emissions of epochs other than `present`, with their files, in the order in which this device
+  /// got them. The archive may also have bundles of a hub that this device has left.
   func archivedEmissions(
     before present: Epoch
   ) throws -> [(scope: Manifest.Scope, digest: Digest, path: String)] {
@@ -43,7 +43,7 @@ extension DeviceSession {
         identity.manifest.from.id == state.hubID, case .scope(var scope) = identity.manifest.body,
         scope.epoch != present
       else { return nil }
-      // These lists are long, and a device has hundreds of bundles.
+      // These long lists are dropped, because a device may have hundreds of bundles.
       (scope.collected, scope.known) = ([], [])
       return (scope, identity.digest, path)
     }
@@ -51,14 +51,14 @@ extension DeviceSession {
     return found.sorted { order.precedes($0.scope, $1.scope) }
   }
 
-  /// The emissions of former epochs that the next export names, sorted by the text of their digests. If the hub is not
-  /// known to have more of them, the others follow when the hub has these.
+  /// The emissions of former epochs that the next export names, sorted by the text of their digests. An export names a
+  /// limited number of emissions. Later exports name the others, when the hub has these.
   func brought() throws -> [(digest: Digest, file: String)] {
     try BroughtEmissionTable.newest(workspace.mostBrought, in: database)
   }
 
-  /// Whether an export named as many emissions as it could, and the next one names others, or none. The hub waits for
-  /// that export.
+  /// Whether an export named the maximum number of emissions, and the next export must name others, or none. The hub
+  /// waits for that next export.
   func mustNameOthers(than last: ExportRecord) throws -> Bool {
     let path = try folder.place(ofOutgoing: last.file, platform.files)
     let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.ownKeys()))
@@ -68,7 +68,7 @@ extension DeviceSession {
     return try changes.brings != brought().map(\.digest)
   }
 
-  /// Forgets the emissions that the hub has by now.
+  /// Deletes the records of emissions that the hub now has.
   func forgetBrought(_ collected: [Digest]) throws {
     let done = Set(collected)
     let gone = try BroughtEmissionTable.all(in: database).filter { done.contains($0.digest) }
@@ -77,7 +77,7 @@ extension DeviceSession {
     }
   }
 
-  /// Puts into the outbox exactly the emissions of `brought`.
+  /// Puts the emissions of `brought` into the outbox, and removes other emissions from it.
   func putOutBrought() throws {
     let needed = Set(try broughtFiles().map { Name(Paths.name(of: $0)) })
     for name in try platform.files.list(folder.outbox)
@@ -86,8 +86,8 @@ extension DeviceSession {
     }
   }
 
-  /// The files of `brought` in the outbox. A missing file is copied there. A file with the name alone does not count,
-  /// because it may be of another history.
+  /// The files of `brought` in the outbox. A missing file is copied there. A file that only has the right name does not
+  /// count, because it may be of another history.
   func broughtFiles() throws -> [String] {
     try brought().compactMap { emission in
       let target = Paths.join(folder.outbox, emission.file)

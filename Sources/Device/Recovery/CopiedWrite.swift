@@ -7,8 +7,8 @@ import SatchelValues
 
 /// A row that was written in an old copy of the database, compared with the exports of the newer database.
 ///
-/// The copy and the newer database may have writes in common: those that were made before the copy. The first write of
-/// a row shows them. Two changes of one generation that begin with the same write have this write in common.
+/// The copy and the newer database may share writes that were made before the copy. The first write of a row shows
+/// this. If two changes of one generation begin with the same write, they share this write.
 struct CopiedWrite {
   /// The row before the part of the write that no export contains.
   let image: PreImage
@@ -39,17 +39,18 @@ struct CopiedWrite {
       isChanged ? CopiedWrite(image: image, current: current, origin: origin) : nil
     }
     guard let line = lines.last else {
-      // The newer database had an earlier write too, and took it back, or the hub acknowledged it.
+      // If the write began before the first export, the newer database also had it. Then it took the write back, or the
+      // hub acknowledged the write.
       return whole(exported.map { (image.first?.stamp ?? image.stamp) <= $0 } ?? false ? .unclear : .later)
     }
     let rules = MergeRules(table.rules, schema: table.schema)
     let end = try lines.reduce(image.row) { try $1.end(from: $0, in: table.schema, by: rules, database) }
-    // An earlier repair brought this write from the copy of then. It may have lost a part of it on what it met.
+    // An earlier repair already brought this write from the copy. A part of the write may have lost on other values.
     if lines.contains(where: { $0.stamp == image.stamp && $0.generation != image.generation }) { return nil }
     if line.stamp == image.stamp, end == current { return nil }
     guard let first = image.first, let exportedFirst = line.first else {
-      // A clock may have been set back, so a smaller stamp does not prove an earlier write. A different write with the
-      // same stamp was made after the copy: two writes of a row in one database never have the same stamp.
+      // A smaller stamp counts as an earlier write, although a clock may have been set back. A different write with the
+      // same stamp was made after the copy: two writes of a row in one database never have one stamp.
       if image.stamp < line.stamp { return whole(.former) }
       return isChanged ? whole(.later) : rest(image.with(row: end), to: current)
     }
@@ -57,18 +58,18 @@ struct CopiedWrite {
     if first.isOnly, exportedFirst.isOnly { return isPart(end, of: current, from: image.row) ? nil : whole(.later) }
     if first.isOnly { return nil }
     if exportedFirst.isOnly { return rest(image.with(row: end), to: current) }
-    // An earlier repair may have brought a copy that was written later than this copy, but beside it.
+    // An earlier repair may have brought the write of another copy, which was written later than this copy.
     if line.generation == image.generation, image.stamp <= line.stamp { return whole(.former) }
     if rules.isUnclear(from: image.row, to: current, and: end) {
-      // The delete of a row that only the common writes made starts from the exported row.
+      // If the copy deleted the row, the delete starts from the exported row.
       return CopiedWrite(
         image: current == nil ? image.with(row: end) : image, current: current, origin: .unclear)
     }
     return rest(image.with(row: end), to: rules.joined(current, from: image.row, with: end))
   }
 
-  /// Whether a row has only changes that another row has too. Before the export, an import may have taken away the
-  /// other columns of a write.
+  /// Whether another row has all changes of a row. Before the export, an import may have undone the other columns of a
+  /// write.
   private static func isPart(_ row: Row?, of other: Row?, from base: Row?) -> Bool {
     guard let row, let other, let base else { return row == other }
     return row.values.indices.allSatisfy { row[$0] == base[$0] || row[$0] == other[$0] }
@@ -81,22 +82,22 @@ struct CopiedWrite {
 }
 
 extension MergeRules {
-  /// Whether two databases that wrote on after a common write differ in a value that both changed. Nothing shows then
-  /// which value is the common one, or how much of a counter they have in common.
+  /// Whether two databases with a common write differ in a value that both changed afterwards. Then nothing shows which
+  /// value is the common value, or how much of a counter is common.
   fileprivate func isUnclear(from base: Row?, to row: Row?, and other: Row?) -> Bool {
     guard let row, let other else { return row != other }
     return row.values.indices.contains { column in
       let how = combination(of: column)
       if how == .union { return false }
       guard let base else { return row[column] != other[column] }
-      // If both counted to the same number, they may have added the same after the common write.
+      // Equal counters are unclear too, because both databases may have added the same number after the common write.
       if row[column] == other[column], how != .sum { return false }
       return row[column] != base[column] && other[column] != base[column]
     }
   }
 
   /// The row with the values that another database wrote into other columns after the common write. A set has the
-  /// elements of both: neither database removed what only the other one added.
+  /// elements of both databases, because neither removed an element that only the other added.
   fileprivate func joined(_ row: Row?, from base: Row?, with other: Row?) -> Row? {
     guard var row, let other else { return row }
     for column in row.values.indices where row[column] != other[column] {
@@ -112,8 +113,8 @@ extension MergeRules {
 }
 
 extension ChangeLine {
-  /// The row that this change of a device makes of another row. The change may have been exported later, on other
-  /// values: counters and sets then take its difference.
+  /// Returns a row with this change of a device. The change may have been exported later, from other values. So
+  /// counters and sets get only its difference.
   fileprivate func end(
     from row: Row?, in schema: TableSchema, by rules: MergeRules, _ database: borrowing Database
   ) throws -> Row? {
@@ -137,8 +138,8 @@ extension ChangeLine {
 // MARK: writes that are not repeated
 
 extension CopiedWrite {
-  /// Keeps the row as it is. The write becomes a conflict, which is open if nothing shows which part of the write is in
-  /// the exports.
+  /// Leaves the row as it is. The write becomes a conflict, which is open if nothing shows which part of the write is
+  /// in the exports.
   /// - Parameter image: the write's image in its new generation.
   func kept(_ image: PreImage, onto target: Row?, by rules: MergeRules) -> Rebased {
     var conflicts: [Rebased.Lost] = []

@@ -63,7 +63,8 @@ struct DamagedDatabase {
   /// Exports the unsent changes as `putAside` does, and rebuilds the database from the bundles in the workspace. If the
   /// rebuild fails, the damaged file stays in its place.
   ///
-  /// Throws a `WorkspaceError` if the archive is not complete: then only a full bundle can replace the database.
+  /// Throws a `WorkspaceError` if the archive is not complete, because only a full bundle can then replace the
+  /// database.
   func rebuild() throws -> SavedDatabase {
     guard try DatabaseRebuild.find(workspace) != nil else { throw damaged() }
     return try save {
@@ -75,7 +76,7 @@ struct DamagedDatabase {
     }
   }
 
-  /// The finding that `doctor` reports about the database. A repair mends the database if the archive is complete.
+  /// The finding that `doctor` reports about the database. If the archive is complete, a repair can mend the database.
   func finding() throws -> Finding {
     if try DatabaseRebuild.find(workspace) == nil { return Finding(damaged()) }
     return Finding(.corrupt, damaged().message)
@@ -108,8 +109,8 @@ struct DamagedDatabase {
 
   /// Throws if this bundle cannot replace the database.
   func check(_ scope: Manifest.Scope, _ manifest: Manifest) throws {
-    // If the archive is enough to rebuild the database, this bundle need not replace it. It is imported after that, as
-    // any other bundle.
+    // If the archive is enough to rebuild the database, this bundle need not replace it. The bundle is imported after
+    // the rebuild, like any other bundle.
     if try DatabaseRebuild.find(workspace) != nil { return }
     let wanted = "satchel-hub emit --device \(workspace.configuration.name) --full"
     guard scope.extent == .full else {

@@ -5,15 +5,16 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rebuilds a device's database from its workspace: the hub's bundles since the last full one, and this device's
-/// exports.
+/// Rebuilds a device's database from its workspace: from the hub's bundles since the last full bundle, and from this
+/// device's exports.
 ///
-/// Changes that no export carried are lost with the old file. Everything else is as it was: changes that the hub does
+/// Changes that no export carried are lost with the old file. Everything else is restored. Changes that the hub does
 /// not have are pending again, so the next export contains them. A later export always contains the changes of the
 /// exports that it replaces.
 struct DatabaseRebuild {
   private let workspace: DeviceWorkspace
-  /// The keys that verify the bundles. The rebuild changes no key in `keys/`: an archived bundle may have an old key.
+  /// The keys that verify the bundles. The rebuild changes no key in `keys/`, because an archived bundle may have an
+  /// old key.
   private let keys: [PublicKey]
   private let full: Kept
   private let deltas: [Kept]
@@ -28,7 +29,7 @@ struct DatabaseRebuild {
 
   /// The result of the rebuild.
   struct Result {
-    /// The hub's bundle that the database now holds.
+    /// The present emission of the rebuilt database.
     let received: EmissionNumber
     /// The number of exported changes that are pending again.
     let replayed: Int
@@ -55,14 +56,14 @@ struct DatabaseRebuild {
     self.deltas = deltas
   }
 
-  /// Uses a full bundle that has just come instead of the archived bundles, which are incomplete. The archive has a
-  /// copy of it already.
+  /// Uses a full bundle that has just come instead of the archived bundles, which are incomplete. The archive already
+  /// has a copy of this full bundle.
   init(_ workspace: DeviceWorkspace, from path: String, _ scope: Manifest.Scope) throws {
     self.init(workspace, try ArchivedEmissions(workspace).keys, Kept(path: path, scope: scope), [])
   }
 
-  /// Builds the database beside its final path and renames it. Throws if a needed bundle or export is missing; then
-  /// nothing has changed.
+  /// Builds the database beside its final path and renames it. Throws if a needed bundle or export is missing. In that
+  /// case, nothing has changed.
   func run() throws -> Result {
     var (result, kept) = try workspace.replaceDatabase { path in
       try BundleArchive(workspace.folder, files).secure()
@@ -82,8 +83,8 @@ struct DatabaseRebuild {
     session.lost = lost
     var replay = try ExportReplay(session)
     try replay.begin()
-    // Exports and bundles are replayed in the order of time: the changes of an export start from the rows of the
-    // emission that the device then held.
+    // Exports and bundles are replayed in the order of time. The changes of an export start from the rows of the
+    // emission that the device then had.
     try replay.run(onto: bundle, full.scope)
     for next in deltas {
       _ = try session.importScope(read(next), next.scope, from: next.path)
@@ -93,7 +94,7 @@ struct DatabaseRebuild {
     return Result(received: session.state.received, replayed: try replay.pending())
   }
 
-  /// Throws a `WorkspaceError` if the archived file is damaged: then only a full bundle builds the database.
+  /// Throws a `WorkspaceError` if the archived file is damaged. Then only a full bundle can build the database.
   private func read(_ kept: Kept) throws -> VerifiedBundle {
     do {
       return try workspace.reader.read(kept.path, trust: .keys(keys), staging: workspace.folder.inbox)
@@ -142,8 +143,8 @@ extension DeviceWorkspace {
     return kept
   }
 
-  /// Moves the log and the journal of a former database aside: they would damage the new database. Returns the path to
-  /// which the former database itself belongs.
+  /// Moves the log and the journal of a former database aside, because they would damage the new database. Returns a
+  /// path for the former database itself.
   @discardableResult
   func putAsideCompanions() throws -> String {
     let kept = "\(databasePath).damaged-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds()))"

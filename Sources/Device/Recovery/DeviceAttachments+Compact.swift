@@ -5,8 +5,8 @@ import SatchelValues
 import SatchelWorkspace
 
 extension DeviceAttachments {
-  /// Deletes files from the hub that nothing here names any more: no row, no pending change, and no conflict. If a
-  /// later row names such a file, the device requests it again. Files that the app put into `files/` stay.
+  /// Deletes files from the hub that no row, no pending change and no conflict here names any more. If a later row
+  /// names such a file, the device requests it again. Files that the app put into `files/` stay.
   func compact() throws -> UnnamedFiles {
     guard list.named.areAny else { return UnnamedFiles() }
     return try database.writeTransaction(session.workspace.runMode) {

@@ -20,9 +20,9 @@ public struct DeviceCompactReport: Sendable {
   public var notShrunk: String?
 }
 
-/// The fate of exports that no backup of the hub is known to contain.
+/// How `compact` treats exports that no backup of the hub is known to contain.
 public enum UnbackedExports: Sendable {
-  /// They stay: if the hub is lost, only this device has them.
+  /// The exports stay, because only this device has them if the hub is lost.
   case kept
   case deleted
 }
@@ -35,8 +35,8 @@ extension DeviceWorkspace {
   /// them. The ledger stays. Attached files from the hub that nothing here names are deleted too.
   /// - Parameters:
   ///   - days: the age in days, by this device's clock.
-  ///   - unbacked: the fate of exports that no backup of the hub is known to contain. If the hub does not say what
-  ///     its backup contains, this changes nothing.
+  ///   - unbacked: how to treat exports that no backup of the hub is known to contain. If the hub does not say what its
+  ///     backup contains, this has no effect.
   ///   - isShrinking: whether the database returns its free pages to the file system.
   public func compact(
     olderThan days: Int64 = keptDays, unbacked: UnbackedExports = .kept, shrinking isShrinking: Bool = false
@@ -63,7 +63,7 @@ extension DeviceWorkspace {
     madeBefore limit: Int64, _ unbacked: UnbackedExports, _ session: DeviceSession, _ report: inout DeviceCompactReport
   ) throws {
     // The last acknowledged export stays, because the hub still refers to it. Exports that a restored hub lacks stay,
-    // because they are on their way to it.
+    // because they must be carried to it again.
     let known = min(session.state.acknowledged, session.state.restored ?? session.state.acknowledged)
     var old = try ExportTable.old(before: known, madeBefore: limit, in: session.database)
     if unbacked == .kept, let backedUp = session.state.backedUp {

@@ -6,7 +6,7 @@ import SatchelWorkspace
 
 /// `doctor`: finds damage in a device's workspace, and changes that the triggers missed.
 extension DeviceWorkspace {
-  /// Examines everything and changes nothing. Reads every row, and every bundle since the last full one.
+  /// Examines everything and changes nothing. Reads every row, and every bundle since the last full bundle.
   public func examine() throws -> DoctorReport {
     try folder.locked(platform, .dryRun) {
       var report = DoctorReport()
@@ -61,7 +61,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Whether SQLite cannot read the file to its end.
+  /// Whether the error shows that SQLite cannot read the file to its end.
   private static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as SQLiteError: error.isDamage
@@ -98,7 +98,7 @@ extension DeviceWorkspace {
     try report.admit(session.database, at: databasePath, session.damage, of: .device)
     if let newest = try session.unknownExport() {
       if !session.damage.isEmpty {
-        // The writes that the triggers missed in the old copy itself are made pending first.
+        // First, the writes that the triggers missed in the old copy become pending changes.
         do { try session.repair(missing, &report) } catch let error as WorkspaceError
           where error.code == .noHistory
         {
@@ -114,14 +114,14 @@ extension DeviceWorkspace {
         try RollForward(session, to: newest).run()
       }
       report.add(session.oldCopy(newest, hint: nil))
-      // A dry run leaves the old database in place.
+      // In a dry run, the old database is still in place, so the next steps are left out.
       if runMode == .dryRun {
         report.isRepaired = true
         return report
       }
     }
     try session.repair(missing, &report)
-    // No repair ends these, so a person must know of them also afterwards.
+    // The repair cannot remove these problems, so the report names them after the repair too.
     try session.examineHub(&report)
     try session.examineFiles(&report)
     report.isRepaired = true
@@ -158,7 +158,7 @@ extension DeviceWorkspace {
     return report
   }
 
-  /// The danger of a lost export: nothing here shows it, and the next export gets its number again.
+  /// Warns of a lost export. Nothing here shows such an export, and the next export gets the same number.
   private func laterExportWords() throws -> String {
     let newest = try session().state.sequence
     let known = newest > .zero ? "The newest export that is kept here is \(newest)." : "No export is kept here."
@@ -212,13 +212,13 @@ extension DeviceSession {
     return !former.contains(state.epoch)
   }
 
-  /// Finds what stops every bundle from the hub.
+  /// Reports faults because of which this device refuses every bundle from the hub.
   fileprivate func examineHub(_ report: inout DoctorReport) throws {
     if try workspace.hubKey() == nil { report.add(Finding(WorkspaceError.noHubKey(workspace))) }
     if let found = try estrangement() { report.add(found.finding) }
   }
 
-  /// Finds bundles that a person must carry or import.
+  /// Reports bundles that a person must carry or import.
   fileprivate func examineFiles(_ report: inout DoctorReport) throws {
     for name in try orphans() {
       report.add(

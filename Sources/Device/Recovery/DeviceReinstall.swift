@@ -67,7 +67,7 @@ extension DeviceSession {
       guard let known = history.known.table(table.name) else { continue }
       let told = history.sent[table.name, default: [:]]
       let expected = try expected(told, in: known, unsent: history.unsent)
-      // The hub does not have the rows that wait, and no later export repeats their changes.
+      // Waiting rows are unclear too. The hub does not have these rows, and no later export repeats their changes.
       let unclear =
         told.keys.filter { expected[$0] == nil } + waiting.filter { $0.record.table == table.name }.map(\.record.key)
       let comparison = UnseenChanges(
@@ -79,9 +79,9 @@ extension DeviceSession {
     return changes
   }
 
-  /// By column, the values that a row from before the column may have. A row had the default of the migration that made
-  /// the column. A later migration may have rebuilt the table with another default. Bundles of the time before do not
-  /// show which value the row has.
+  /// For each column that a migration added: the values that an older row may have there. The row may have the default
+  /// of the migration that added the column. If a later migration rebuilt the table with another default, the row may
+  /// have that default. Older bundles do not show which value the row has.
   private func valuesOfNewColumns(
     of known: BaselineTable, among rows: BaselineRows, _ former: FormerColumns
   ) throws -> [Int: Set<Value>] {

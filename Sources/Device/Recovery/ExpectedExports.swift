@@ -5,14 +5,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// How the rows of the last export must be here, if no write was missed.
+/// The expected rows of the last export, if capture missed no write.
 extension DeviceSession {
   /// The exported rows that need a comparison, with their expected values.
   ///
-  /// An import may have undone an exported change, and bundles do not show that: the new parent left, the table forbade
-  /// the row, another change of its unit lost, or a row came back with its parent. The device itself has recorded how
-  /// exports and imports left each row (`satchel_exported_rows`). A row that is still like that needs no comparison. If
-  /// it is not, and bundles do not show its expected values, it is compared with the hub's row.
+  /// An import may have undone an exported change, and bundles do not show this. For example, the new parent left, the
+  /// table forbade the row, or another change of its unit lost. But the device recorded a digest of each row after its
+  /// export or import (`satchel_exported_rows`). A row that still has this digest needs no comparison. Any other row is
+  /// compared with the values that bundles show, or else with the hub's row.
   /// - Parameter unsent: the first generation whose writes are in no export.
   func expected(_ sent: [RowKey: SentRow], in known: BaselineTable, unsent: Generation) throws -> [RowKey: SentRow] {
     let table = known.table
@@ -38,8 +38,8 @@ extension DeviceSession {
   /// The expected result of the last export's changes, as far as bundles show it.
   ///
   /// Bundles do not show rows that had to give way to another row's UNIQUE value. In a table that merges whole rows, an
-  /// export does not show which other columns the hub had changed by then. But if a change lost or was undone, it is a
-  /// conflict, and the hub's row is in place.
+  /// export does not show which other columns the hub had changed by then. Such rows are left out. But if all changes
+  /// of a row lost or were undone, the hub's row is expected.
   func settled(_ sent: [RowKey: SentRow], in known: BaselineTable) throws -> [RowKey: SentRow] {
     let table = known.table
     let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
@@ -64,7 +64,7 @@ extension DeviceSession {
 }
 
 extension SentRow {
-  /// The changes after an import gave the row the hub's values.
+  /// The sent row after an import replaced it by the hub's row.
   fileprivate func undone(to row: Row?) -> SentRow { SentRow(images: images.map { $0.with(row: row) }, row: row) }
 }
 

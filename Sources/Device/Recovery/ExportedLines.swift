@@ -9,15 +9,16 @@ struct ExportedLines {
     let sequence: SequenceNumber
   }
 
-  /// The generation in which the copy was written.
+  /// The last generation of the copy.
   private let generation: Generation
   private var told: [RowInTable: [Told]] = [:]
 
   init(since generation: Generation) { self.generation = generation }
 
-  /// Takes a line of an export. The exports come in their order.
+  /// Adds a line of an export. The caller passes the exports in order.
   ///
-  /// The first export of a generation has a change as it was made. Later imports may have taken parts of it away.
+  /// If several exports have a change of one generation, the first export counts, because it has the change as it was
+  /// made. Later imports may have undone parts of the change.
   mutating func take(_ line: ChangeLine, from sequence: SequenceNumber) {
     guard let begun = line.generation, begun >= generation else { return }
     var lines = told[RowInTable(table: line.table, key: line.key), default: []]

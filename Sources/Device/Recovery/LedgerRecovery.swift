@@ -72,7 +72,7 @@ struct LedgerRecovery {
       let bundle = try bundles.export(sequence)
       guard case .changes(let changes) = bundle.manifest.body else { continue }
       let former = bundle.manifest.from.id
-      // Nothing was exported yet under the new name.
+      // An export under a former name counts as not written, because it cannot be carried.
       try ExportTable.restore(
         bundle, changes, received: bundles.received(changes), isWritten: former == session.state.id, in: database)
       try Ledger.add(
@@ -80,7 +80,7 @@ struct LedgerRecovery {
       try bundle.eachConflict {
         let record = $0.byPresentName(of: session.state, insteadOf: former)
         try ConflictTable.add(record, bundle: nil, noted: now, told: sequence.rawValue, in: database)
-        // In an old copy, this conflict may still count as not reported.
+        // In an old copy, this conflict may still count as not reported, so it is marked as reported.
         if Name($0.user) != Name(user) { try ConflictTable.markTold([$0.id], by: sequence.rawValue, in: database) }
       }
       try bundle.eachResolution { try ResolutionTable.add($0, in: database) }

@@ -24,25 +24,25 @@ final class LostChanges {
   private var repeatedDeletes: [(row: RowInTable, lost: Rebased.Lost)] = []
   /// Rows with a replayed delete that met no row.
   private var gone: [RowInTable] = []
-  /// Rows that the repair deleted: rows with pending changes may refer to them.
+  /// Rows that the repair deleted. Rows with pending changes may refer to them.
   private var deleted: [(row: Row, schema: TableSchema)] = []
 
   func add(_ lost: Lost) { all.append(lost) }
 
   func note(deleted row: Row, of schema: TableSchema) { deleted.append((row, schema)) }
 
-  /// Records a replayed delete of a row that another writer had marked as deleted: its unit may be lost.
+  /// Records a replayed delete of a row that another writer had marked as deleted. The unit of the delete may be lost.
   func note(repeatedDelete lost: Rebased.Lost, of key: RowKey, in table: Name) {
     repeatedDeletes.append((RowInTable(table: table, key: key), lost))
   }
 
-  /// Records a row if a replayed delete of it met no row: the unit of the delete may be lost.
+  /// Records a row if a replayed delete of this row met no row. The unit of the delete may be lost.
   func note(_ images: [PreImage], of key: RowKey, in table: Name) {
     if images.contains(where: \.isGone) { gone.append(RowInTable(table: table, key: key)) }
   }
 
-  /// Keeps all lost changes as conflicts, and undoes the changes of their units. Rows without a parent are taken back
-  /// too. The rows and their pre-images must exist already.
+  /// Keeps all lost changes as conflicts, and undoes the changes of their units. Also undoes changes of rows whose
+  /// parent is gone. The rows and their pre-images must exist already.
   func keep(_ session: DeviceSession) throws {
     if all.isEmpty, gone.isEmpty, repeatedDeletes.isEmpty, deleted.isEmpty { return }
     let applier = try ScopeApplier(session)

@@ -4,10 +4,10 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Files of this device that its workspace does not know.
+/// Files that this device made and that its workspace does not know.
 extension DeviceWorkspace {
-  /// The files of this device that neither its database nor its workspace has. A bundle whose file is in the workspace
-  /// too is not lost, even if a rebuilt database has no record of it.
+  /// The files that this device made, and that neither its database nor its workspace has a record of. If a bundle's
+  /// file is also in the workspace, the bundle is known, even without a record in a rebuilt database.
   /// - Parameter paths: files on a medium in the folders of this device.
   public func unknownOwn(_ paths: [String]) throws -> [UnknownOwnBundle] {
     if try paths.isEmpty || keys.areDiscarded() { return [] }

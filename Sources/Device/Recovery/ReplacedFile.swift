@@ -15,7 +15,7 @@ struct ReplacedFile {
   private let workspace: DeviceWorkspace
   /// The keys that verify the archived bundles from the hub.
   private let keys: [PublicKey]
-  /// The newest full bundle from the hub, and the newest definition.
+  /// The manifest of the newest full bundle from the hub. `definition` is the newest definition.
   private let manifest: Manifest
   private let scope: Manifest.Scope
   private let definition: DatasetDefinition
@@ -31,7 +31,7 @@ struct ReplacedFile {
     self.definition = definition
   }
 
-  /// Finds the file. nil: Satchel set up the file, or the hub's first bundle has not come yet.
+  /// Finds the replaced file. nil: Satchel set up the file, or the hub's first bundle has not come yet.
   ///
   /// Throws a `WorkspaceError` if the needed bundles are missing.
   static func find(_ workspace: DeviceWorkspace) throws -> ReplacedFile? {
@@ -84,8 +84,8 @@ struct ReplacedFile {
     }
   }
 
-  /// Takes over a database without rows that the app created again, and puts the known rows back. Returns the number of
-  /// pending changes. Throws if the database has rows: then a person decides.
+  /// Adds Satchel's tables to a database without rows that the app created again, and puts the known rows back. Returns
+  /// the number of pending changes. Throws if the database has rows, because a person must then decide.
   func takeUpEmpty() throws -> Int {
     do {
       let database = try Database(path: workspace.databasePath, mode: .readWrite)
@@ -135,7 +135,7 @@ struct ReplacedFile {
     session.state.sequence = newest
     session.state.definition = definition.source
     session.state.acknowledged = try acknowledged(session, recollection)
-    // Otherwise nothing would carry the former user's changes, and the hub would wait for them for ever.
+    // Without this, no export would carry the former user's changes, and the hub would wait for them for ever.
     session.state.sealed = try recollection.sealed().flatMap { $0 > session.state.acknowledged ? $0 : nil }
     try session.state.save(in: session.database)
     try Capture.begin(Generation(newest.rawValue), in: session.database)
@@ -152,8 +152,8 @@ struct ReplacedFile {
 }
 
 extension DeviceWorkspace {
-  /// Whether another program made the database again without rows, and no archived bundle can fill it. Then a full
-  /// bundle replaces it, as if it were missing.
+  /// Whether another program made the database again without rows, and no archived bundle can fill the database. Then a
+  /// full bundle replaces the database, as if it were missing.
   func isReplacedForGood(_ look: borrowing DatabaseLook) throws -> Bool {
     do {
       guard try platform.files.kind(databasePath) == .file, try hasHistory(), try !look.hasRows() else { return false }

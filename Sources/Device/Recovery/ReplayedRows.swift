@@ -4,10 +4,10 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// The rows of one table with writes that only an old copy of the database has.
+/// The rows of one table that were written in an old copy of the database, with writes that only the copy has.
 ///
-/// All other rows are as in the newer database. The table may forbid a replayed row beside them: another row got its
-/// UNIQUE value, or the values of both databases do not fit together. The row is then as in the newer database, and the
+/// All other rows are as in the newer database. The table may forbid a replayed row: another row got its UNIQUE value,
+/// or the values of both databases do not fit together. Then the row gets its values in the newer database, and the
 /// write of the copy becomes a conflict.
 struct ReplayedRows {
   struct Replayed {
@@ -56,7 +56,7 @@ struct ReplayedRows {
     while !left.isEmpty {
       let refused = try write(left, in: database)
       if refused.isEmpty { return }
-      // A refused row may need the UNIQUE value that another replayed row has taken from it.
+      // All rows leave again, because a refused row may need a UNIQUE value that another replayed row has taken.
       for row in left { try rows.write(nil, over: rows.row(row.key), key: row.key) }
       for row in left {
         if let loss = refused[row.key] { try giveUp(row, loss, in: database, lost) }
@@ -92,7 +92,7 @@ struct ReplayedRows {
     return try rows.row(rivals[0])
   }
 
-  /// The rows that break a CHECK.
+  /// The rows among `mixed` that break a CHECK.
   private func rowsWithBrokenChecks(
     among mixed: [Replayed], in database: borrowing Database
   ) throws -> [Replayed] {
@@ -110,7 +110,7 @@ struct ReplayedRows {
     try rows.write(row.newer, over: nil, key: row.key)
     try PreImageStore.replace(
       row.exported + [row.image.with(row: row.newer)], of: row.key, in: rows.table, database: database)
-    // The policy decides about UNIQUE values alone.
+    // A policy may settle only a conflict about a UNIQUE value.
     let state = loss.kind == .unique ? rows.rules.table.stateOfUncompared : .open
     lost.add(
       .init(

@@ -52,7 +52,7 @@ struct RollForward {
   }
 
   /// The error if the copy is from before an epoch of the hub began. The first bundle of an epoch brings all rows
-  /// again, so it does not show what became of the writes in the copy.
+  /// again, and does not show the result of the writes in the copy.
   private static var earlierEpoch: WorkspaceError {
     WorkspaceError(
       .olderDatabase,
@@ -83,7 +83,8 @@ struct RollForward {
     try database.execute("PRAGMA ignore_check_constraints = ON")
     for table in session.tables { try bring(table, writes[table.name, default: [:]]) }
     try Capture.moveUnits(to: Generation(newest.rawValue), in: database)
-    // The last export may never arrive, and then only this database shows what it lost on the imports after it.
+    // The last export may never reach the hub. Then only this database shows which of its changes lost on later
+    // imports.
     for change in history.lost { lost.add(change) }
     for delete in history.repeatedDeletes { lost.note(repeatedDelete: delete.lost, of: delete.key, in: delete.table) }
     try lost.keep(session)
@@ -99,7 +100,8 @@ struct RollForward {
 
   // MARK: rows
 
-  /// The writes of the copy that no export contains: they were made after the copy was put back, or never exported.
+  /// The writes of the copy that no export contains. They were made after the copy was put back, or were never
+  /// exported.
   private static func ownWrites(
     _ session: DeviceSession, _ bundles: ArchivedBundles, _ exports: [SequenceNumber]
   ) throws -> [Name: [RowKey: CopiedWrite]] {
@@ -132,7 +134,7 @@ struct RollForward {
   /// the last export replace the table's pre-images.
   private func bring(_ table: TrackedTable, _ writes: [RowKey: CopiedWrite]) throws {
     guard let known = history.known.table(table.name) else { return }
-    // The rows hold no changes of a former user any more.
+    // If the newest export is sealed, the rows hold none of its changes.
     let sent = sealed == newest ? [:] : history.sent[table.name, default: [:]]
     let rows = try RowTable(table, in: database)
     try PreImageStore.forget(before: Generation(Int64.max), [table], in: database)
@@ -169,7 +171,7 @@ struct RollForward {
     _ write: CopiedWrite, of key: RowKey, from copied: Row?, onto target: Row?, in table: TrackedTable
   ) throws -> ReplayedRows.Replayed? {
     let before = try PreImageLookup(table, in: database).images(of: key)
-    // An exported change deletes the row already.
+    // An exported change has already deleted the row.
     if target == nil, write.current == nil, !before.isEmpty { return nil }
     let image = PreImage(
       generation: Generation(newest.rawValue), stamp: write.image.stamp, first: write.image.first, row: write.image.row,

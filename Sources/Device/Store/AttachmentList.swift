@@ -6,12 +6,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// `satchel_attachments`: the files that were sent to the hub, wait to be sent, or came from it.
+/// `satchel_attachments`: the files that were sent to the hub, wait to be sent, or came from the hub.
 ///
-/// A file becomes pending with the export whose changes name the file. It stays pending until the hub confirms that it
-/// has the file, even if an export is lost or has no room for the file.
+/// A file becomes pending with the export whose changes name the file. The file stays pending until the hub confirms
+/// that the hub has it, even if an export is lost or has no room for the file.
 struct AttachmentList {
-  /// A row for each file that was sent, waits to be sent, or came.
+  /// A row for each file that was sent to the hub, waits to be sent, or came from the hub.
   static let schema = """
     CREATE TABLE satchel_attachments (
       path TEXT PRIMARY KEY,      -- below files/, as rows name it
@@ -204,7 +204,7 @@ struct AttachmentList {
 // MARK: what exports and bundles from the hub change
 
 extension AttachmentList {
-  /// Forgets a file that was never sent.
+  /// Deletes the record of a file that was never sent.
   func forgetUnsent(_ path: AttachmentPath, in database: borrowing Database) throws {
     try database.run(
       "DELETE FROM satchel_attachments WHERE path = :path AND sent = 0 AND delivered = 0", ["path": .string(path.text)])
@@ -245,7 +245,7 @@ extension AttachmentList {
     ) { _ in true } ?? false
   }
 
-  /// Records that the files of an export are in no export, because that export is too large to be carried.
+  /// Records that no export has sent these files, because the export with them is too large to be carried.
   func markUnsent(by sequence: SequenceNumber, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_attachments SET sent = 0 WHERE sent = :sequence AND delivered = 0",
@@ -277,7 +277,7 @@ extension AttachmentList {
       "UPDATE satchel_received SET told = :sequence WHERE told = 0", ["sequence": .integer(sequence.rawValue)])
   }
 
-  /// Forgets the receipts that the hub has: the receipts in exports up to the acknowledged one.
+  /// Deletes the receipts in exports up to the acknowledged export, because the hub has these receipts.
   func forgetReceipts(sentUpTo acknowledged: SequenceNumber, in database: borrowing Database) throws {
     try database.run(
       "DELETE FROM satchel_received WHERE told > 0 AND told <= :acknowledged",

@@ -46,7 +46,7 @@ public struct DeviceState: Sendable {
   /// The sums for which the hub requested the digests of single rows.
   var compare: [StateEntry.Question] = []
 
-  /// The device's id in a database that is only read; nil: the database is not a device's.
+  /// The device's id in a database that is only read; nil: it is not the database of a device.
   static func id(in database: borrowing Database) throws -> ReplicaID? {
     guard try database.hasTable("satchel_device") else { return nil }
     return try database.first("SELECT id FROM satchel_device") { ReplicaID(unchecked: $0.text(0)) }
@@ -94,7 +94,7 @@ public struct DeviceState: Sendable {
     if scope.extent == .full { lastProof = nil }
   }
 
-  /// Records the emission that this database holds from now on.
+  /// Records the bundle that is the present emission from now on.
   mutating func take(_ scope: Manifest.Scope, digest: Digest, signature: Signature) {
     (received, backedUp) = (scope.number, scope.backedUp)
     proof = .init(digest: digest, signature: signature)

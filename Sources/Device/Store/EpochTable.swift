@@ -13,7 +13,7 @@ enum FormerEpochTable {
     } ?? false
   }
 
-  /// The former epochs other than `present`, in the order of their text: as many as a bundle can name.
+  /// The former epochs other than `present`, in the order of their text, at most as many as a bundle can name.
   static func all(but present: Epoch, in database: borrowing Database) throws -> [Epoch] {
     try database.all(
       "SELECT epoch FROM satchel_former_epochs WHERE epoch <> :present ORDER BY epoch LIMIT :most",
@@ -50,7 +50,7 @@ enum BroughtEmissionTable {
       "DELETE FROM satchel_brought_emissions WHERE digest = :digest", ["digest": .string(digest.hexadecimal)])
   }
 
-  /// All these emissions, sorted by the text of their digests.
+  /// All recorded emissions, sorted by the text of their digests.
   static func all(in database: borrowing Database) throws -> [(digest: Digest, file: String)] {
     try newest(.max, in: database)
   }

@@ -2,7 +2,7 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// `satchel_estrangement`: one row while the hub sends bundles of another history than this device's.
+/// `satchel_estrangement`: one row while the hub's bundles are of another history than the history of this device.
 enum EstrangementTable {
   static let schema = """
     CREATE TABLE satchel_estrangement (
@@ -15,7 +15,7 @@ enum EstrangementTable {
     )
     """
 
-  /// The estrangement that is recorded; nil: the hub's bundles follow the earlier bundles.
+  /// The recorded estrangement; nil: the hub's bundles follow the earlier bundles.
   static func find(in database: borrowing Database) throws -> Estrangement? {
     try database.first("SELECT at, reason, number, file FROM satchel_estrangement") {
       Estrangement(

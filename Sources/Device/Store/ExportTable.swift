@@ -10,7 +10,7 @@ struct ExportRecord {
   let received: EmissionNumber
   let file: String
   let isWritten: Bool
-  /// When it was made, in milliseconds since 1970.
+  /// The time when the export was made, in milliseconds since 1970.
   let created: Int64
   var sealed: SealedBundle?
   var isProved: Bool { sealed?.manifest.critical.contains(.state) ?? false }
@@ -45,14 +45,15 @@ enum ExportTable {
 
   /// Records an export whose file is in the workspace. The database may have lost its record of that export.
   /// - Parameters:
-  ///   - received: the emission that the database held at the export; zero: an emission of an earlier epoch.
+  ///   - received: the present emission of the device when it made the export; zero: it was of an earlier epoch.
   ///   - isWritten: whether the file counts as an export under the device's present name.
   static func restore(
     _ bundle: borrowing VerifiedBundle, _ changes: Manifest.Changes, received: EmissionNumber, isWritten: Bool,
     in database: borrowing Database
   ) throws {
     let manifest = bundle.manifest
-    // The stamp follows the hub's clock, and the record has the time of this device's clock.
+    // The record needs the time of this device's clock. The stamp is the second choice, because it follows the hub's
+    // clock.
     let created = UTCTime.milliseconds(of: manifest.created) ?? manifest.stamp.milliseconds
     try database.run(
       """
@@ -83,7 +84,7 @@ enum ExportTable {
     try database.run("UPDATE satchel_exports SET written = 0")
   }
 
-  /// Forgets the numbers of emissions: numbers of another epoch have no meaning in this one.
+  /// Sets the emission of each export to 0, because numbers of another epoch have no meaning in this epoch.
   static func forgetReceived(in database: borrowing Database) throws {
     try database.run("UPDATE satchel_exports SET received = 0")
   }
@@ -106,7 +107,7 @@ enum ExportTable {
     }
   }
 
-  /// The newest export whose file was written, and the emission that the database then held. nil if there was none.
+  /// The newest export whose file was written, and the device's present emission at that time. nil if there was none.
   static func lastWritten(in database: borrowing Database) throws -> (SequenceNumber, EmissionNumber)? {
     try database.first(
       "SELECT sequence, received FROM satchel_exports WHERE written = 1 ORDER BY sequence DESC LIMIT 1"

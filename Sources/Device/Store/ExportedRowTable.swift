@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// A device's knowledge of a row whose changes an export carries.
+/// The record of a row whose changes an export carries.
 struct ExportedRow {
   /// The digest of the row after its last exported change, or after a later import; nil: there was no row.
   var digest: UInt64?
@@ -13,7 +13,7 @@ struct ExportedRow {
   struct Acknowledged {
     /// nil: the hub had sent no such row.
     let digest: UInt64?
-    /// The version itself, if it has references to rows whose keys may change.
+    /// The version itself, if it refers to rows whose keys may change.
     var row: [Field]?
     /// Whether the bundle acknowledges all changes of the row that exports carry.
     var isAll: Bool
@@ -83,7 +83,8 @@ enum ExportedRowTable {
     try database.run("DELETE FROM satchel_exported_rows")
   }
 
-  /// Forgets the rows of which the bundle acknowledged all changes, and the state of the import in the others.
+  /// Deletes the records of rows of which the bundle acknowledged all changes. Clears the import's data in other
+  /// records.
   static func forgetAcknowledged(in database: borrowing Database) throws {
     try database.run("DELETE FROM satchel_exported_rows WHERE acknowledged = 1")
     try database.run(

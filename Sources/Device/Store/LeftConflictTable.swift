@@ -2,8 +2,8 @@ import SatchelConflicts
 import SatchelSQLite
 import SatchelValues
 
-/// The table `satchel_left_conflicts`: the conflicts that were not decided when the device left its hub. It exists
-/// until the first bundle of the next hub comes.
+/// The table `satchel_left_conflicts`: the conflicts that were not decided when the device left its hub. The table
+/// exists until the first bundle of the next hub comes.
 enum LeftConflictTable {
   /// Copies the undecided conflicts of the device's user into this table. The caller drops `satchel_conflicts` in the
   /// same transaction.

@@ -4,18 +4,18 @@ import SatchelSQLite
 import SatchelValues
 
 /// The tables `satchel_left_exports` and `satchel_left_versions`: the work of former users that the lost hub is not
-/// known to have, when the device left that hub. They exist until that work is exported for the next hub.
+/// known to have, when the device left that hub. The tables exist until that work is exported for the next hub.
 enum LeftExportTable {
   /// An export of a former user that later exports do not contain.
   struct Entry {
     let sequence: SequenceNumber
     let digest: Digest
-    /// The name of its file in `bundles/archive/former`.
+    /// The name of the export's file in `bundles/archive/former`.
     let file: String
   }
 
-  /// Keeps the exports, and copies the names of columns in earlier versions. The caller drops `satchel_versions` in the
-  /// same transaction.
+  /// Records the exports, and copies the names of columns in earlier versions. The caller drops `satchel_versions` in
+  /// the same transaction.
   static func keep(_ entries: [Entry], in database: borrowing Database) throws {
     if entries.isEmpty { return }
     try database.execute(

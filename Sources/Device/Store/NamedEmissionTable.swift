@@ -15,7 +15,7 @@ enum NamedEmissionTable {
     ) WITHOUT ROWID
     """
 
-  /// Adds the emissions that a bundle names. They are of its epoch.
+  /// Adds the emissions that a bundle names. All of them are of the bundle's epoch.
   static func add(_ scope: Manifest.Scope, in database: borrowing Database) throws {
     guard let follows = scope.follows, !follows.isEmpty else { return }
     let insert = try database.prepare(
@@ -39,7 +39,7 @@ enum NamedEmissionTable {
 }
 
 extension Manifest.Scope {
-  /// Records what the bundle says of the hub's history: the hub's former epochs, and its emissions in this epoch.
+  /// Records the bundle's statements about the hub's history: the hub's former epochs, and its emissions in this epoch.
   func noteHistory(in database: borrowing Database) throws {
     try FormerEpochTable.add(former ?? [], in: database)
     try NamedEmissionTable.add(self, in: database)

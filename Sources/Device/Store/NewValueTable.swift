@@ -2,10 +2,10 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// `satchel_new_values`: for each version of the dataset, the values that its new columns got in the rows that were
-/// there before.
+/// `satchel_new_values`: for each version of the dataset, the values that its new columns got in rows that existed
+/// before.
 ///
-/// The present tables may declare other defaults. A later migration may have rebuilt a table without them.
+/// The present tables may declare other defaults, because a later migration may have rebuilt a table.
 enum NewValueTable {
   static let schema = """
     CREATE TABLE satchel_new_values (
@@ -30,7 +30,7 @@ enum NewValueTable {
     }
   }
 
-  /// The values that columns of a table got when they came, by the columns' present names.
+  /// The values that columns of a table got when a migration added them, by the columns' present names.
   static func all(
     of table: Name, _ former: FormerColumns, in database: borrowing Database
   ) throws -> [(column: Name, value: Value)] {

@@ -28,7 +28,7 @@ enum ResolutionTable {
       ])
   }
 
-  /// Forgets the decisions of users other than `user` on a device, if an export before the generation `end` has them.
+  /// Deletes the decisions of users other than `user` on a device, if an export before the generation `end` has them.
   static func forget(ofOthersThan user: String, before end: Generation, in database: borrowing Database) throws {
     try database.run(
       "DELETE FROM satchel_resolutions WHERE user <> :user AND generation < :end",

@@ -4,8 +4,8 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The signed bundles that a device keeps: those from its hub, and its own exports. Each bundle is verified whenever it
-/// is read.
+/// The signed bundles that a device keeps: the bundles from its hub, and its own exports. Each bundle is verified each
+/// time it is read.
 struct ArchivedBundles {
   private let session: DeviceSession
   private let hubKeys: [PublicKey]
@@ -73,7 +73,7 @@ struct ArchivedBundles {
     }
   }
 
-  /// The emission that the device's database held when it made this export; zero if that was in an earlier epoch.
+  /// The present emission of the device when it made this export; zero: that emission was of an earlier epoch.
   func stood(_ sequence: SequenceNumber) throws -> EmissionNumber {
     let bundle = try export(sequence)
     guard case .changes(let changes) = bundle.manifest.body else {
@@ -91,7 +91,7 @@ struct ArchivedBundles {
     try scope(of: manifest(ofEmission: number)).extent
   }
 
-  /// The place of the last full bundle among these bundles from the hub. Throws a `WorkspaceError` if there is none.
+  /// The index of the last full bundle in `numbers`. Throws a `WorkspaceError` if there is no full bundle.
   func lastFull(of numbers: [Int64]) throws -> Int {
     guard let place = try numbers.lastIndex(where: { try extent(of: $0) == .full }) else {
       throw Self.incomplete("the last full bundle from the hub is missing")

@@ -4,7 +4,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The bundles from the hub in a device's archive, as far as a trusted key signed them. No database is needed.
+/// The bundles from the hub in a device's archive that a trusted key signed. Finding them needs no database.
 struct ArchivedEmissions {
   /// A bundle from the hub, with its path.
   struct Emission {
@@ -16,9 +16,9 @@ struct ArchivedEmissions {
   }
 
   /// The keys that verify the bundles: every key that this device accepted as its hub's key, and the keys that these
-  /// bundles announce. A `keys/` folder from a copy may lack a later key, although the archive has its announcement.
+  /// bundles announce. If `keys/` was put back from a copy, it may lack a later key that the archive announces.
   ///
-  /// These keys are for archived bundles only: a bundle that comes must have one of the keys in `keys/`.
+  /// These keys are for archived bundles only. A bundle that arrives must be signed with a key in `keys/`.
   let keys: [PublicKey]
   /// The bundles in the order in which this device got them.
   let emissions: [Emission]

@@ -38,7 +38,7 @@ struct ArchivedVersions {
 
   /// Makes a database in `folder` with the hub's tables in the present version of the dataset, without rows.
   ///
-  /// The parameters are as above. Throws a `WorkspaceError` if a bundle is missing, or if a migration fails.
+  /// The parameters are those of `takeUp`. Throws a `WorkspaceError` if a bundle is missing, or if a migration fails.
   func presentTables(
     from full: Int64, through deltas: [Int64], in folder: borrowing StagingFolder
   ) throws -> Database {
@@ -104,7 +104,7 @@ struct ArchivedVersions {
     return copy
   }
 
-  /// Migrates to a bundle's version. Returns the tables of that version.
+  /// Runs the migrations of a bundle. Returns the tables of the bundle's version.
   private func step(
     from tables: [TrackedTable], _ version: Int64, by bundle: borrowing VerifiedBundle, in copy: borrowing Database,
     then: (DatasetDefinition, [Migration], VersionStep) throws -> Void

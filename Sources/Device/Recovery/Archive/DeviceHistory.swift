@@ -8,7 +8,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Replays the signed bundles of the hub and of this device, to find each row as it must be here. The result lacks
+/// Replays the signed bundles of the hub and of this device, to compute each row as it must be here. The result lacks
 /// changes that no trigger recorded, and changes that no export carries yet.
 final class DeviceHistory {
   let known: BaselineRows
@@ -118,7 +118,7 @@ final class DeviceHistory {
       case .row(let fields):
         table.expect(columns: fields.map(\.name))
         try set(line.key, table.row(of: fields), at: line.stamp, others: line.others, in: table)
-      // The bundle brings the row under its new key, and all rows that refer to it.
+      // The row leaves its old key. The bundle brings the row under its new key, and all rows that refer to it.
       case .rekey(_, let number): if number == scope.number { try set(line.key, nil, at: line.stamp, in: table) }
       case .block: break
       default: try set(line.key, nil, at: line.stamp, in: table)
@@ -180,8 +180,8 @@ final class DeviceHistory {
     return changes.epoch
   }
 
-  /// Applies an acknowledged export to the known rows. The hub merged its changes as they were sent, or reports what
-  /// happened to them. The rows hold no changes of a former user.
+  /// Applies an acknowledged export to the known rows. The hub merged the export's changes as they were sent, or its
+  /// bundles report the differences. Leaves out an export of a former user, because the rows hold none of its changes.
   private func overlay(_ sequence: SequenceNumber) throws {
     let export = try bundles.export(sequence)
     if Name(export.manifest.user) != Name(user) { return }
@@ -292,7 +292,7 @@ final class DeviceHistory {
     sent = rows
   }
 
-  /// The row before the export's first change to it.
+  /// Returns a row as it was before the export's first change of this row.
   private func start(of line: ChangeLine, in table: BaselineTable, onto: Bool) throws -> Row? {
     switch line.content {
     case .insert: return nil
@@ -306,7 +306,7 @@ final class DeviceHistory {
 }
 
 extension DeviceSession {
-  /// The position that the database records.
+  /// The position of this device in its history, as the database records it.
   func stand() throws -> DeviceHistory.Stand {
     let imported = try Ledger.importedEmissions(in: database)
     let numbers = try archive.numbers(incomingPrefix).filter { $0 <= state.received.rawValue && imported.contains($0) }

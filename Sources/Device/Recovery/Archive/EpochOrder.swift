@@ -3,11 +3,11 @@ import SatchelValues
 
 /// The order in which a device got bundles of several epochs.
 ///
-/// Numbers alone do not show the order: a hub that was put back counts on from an earlier number. A device gets to an
-/// epoch only if its bundles name the device's present epoch as a former one. So the names of the former epochs show
-/// which of two epochs came first.
+/// Numbers alone do not show the order, because a hub that was put back continues from an earlier number. A device
+/// accepts a new epoch only if the epoch's bundles name the device's present epoch as a former epoch. So these names
+/// show which of two epochs came first.
 struct EpochOrder {
-  /// For each epoch: how many of the others come before it.
+  /// For each epoch: the number of other epochs that come before it.
   private let ranks: [Epoch: Int]
 
   /// - Parameter scopes: all bundles that are to be ordered.
@@ -15,7 +15,7 @@ struct EpochOrder {
     var former: [Epoch: Set<Epoch>] = [:]
     for scope in scopes { former[scope.epoch, default: []].formUnion(scope.former ?? []) }
     ranks = former.keys.reduce(into: [:]) { ranks, epoch in
-      // A bundle need not name the epochs that its former epochs name.
+      // A bundle may leave out epochs that its former epochs name as their former epochs.
       var before: Set<Epoch> = []
       var unread = [epoch]
       while let next = unread.popLast() {

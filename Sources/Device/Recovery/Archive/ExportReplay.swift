@@ -8,8 +8,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Replays this device's exports in a rebuilt database: the changes that the hub lacks are pending again, in their
-/// generations.
+/// Replays this device's exports in a rebuilt database. The changes that the hub lacks become pending again, in their
+/// former generations.
 struct ExportReplay {
   private let session: DeviceSession
   private let bundles: ArchivedBundles
@@ -19,7 +19,7 @@ struct ExportReplay {
   private let newest: SequenceNumber
   private let sealed: SequenceNumber?
 
-  /// An export, and its generations that no newer export contains.
+  /// An export, and those of its generations that no newer export contains.
   private struct Part {
     let sequence: SequenceNumber
     let generations: Range<Int64>
@@ -30,7 +30,7 @@ struct ExportReplay {
 
   private var database: Database { _read { yield session.database } }
 
-  /// Throws a `WorkspaceError` if the file of a needed export is missing: the hub does not have the export, and no
+  /// Throws a `WorkspaceError` if the file of a needed export is missing. The hub does not have such an export, and no
   /// newer export contains it.
   init(_ session: DeviceSession) throws {
     self.session = session
@@ -42,8 +42,9 @@ struct ExportReplay {
     for number in numbers.reversed() where number > acknowledged && covered > acknowledged {
       let export = try bundles.manifest(ofExport: SequenceNumber(number))
       guard case .changes(let changes) = export.body else { continue }
-      // A former user's changes are in their own files, even if nothing was exported since. If the last of these files
-      // is missing, the newer exports do not contain its changes.
+      // An export of a former user ends the search, because newer exports do not contain its changes. It is the sealed
+      // export, unless the newer exports begin after a later number. In that case, the file of the sealed export is
+      // missing.
       if Name(export.user) != Name(session.state.user) {
         if covered == .max || covered <= number { sealed = SequenceNumber(number) }
         break
@@ -80,9 +81,9 @@ struct ExportReplay {
 
   // MARK: the exports in their order
 
-  /// Puts the database into the state after these exports.
+  /// Records these exports in the database, which then continues after the newest export.
   func begin() throws {
-    // The hub's rows were accepted even if they broke a CHECK.
+    // CHECKs are off, because rows that the hub accepted may break them.
     try database.execute("PRAGMA ignore_check_constraints = ON")
     try apply {
       try recollection.takeUpExports()
@@ -94,7 +95,7 @@ struct ExportReplay {
   }
 
   /// Makes exported changes pending again, if they were exported on top of the full bundle or of an earlier emission.
-  /// The database was created from this full bundle.
+  /// The full bundle is the bundle from which the database was created.
   mutating func run(onto full: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
     let snapshot = try Snapshot.open(beforeUpgrade: full)
     let due = takeParts(through: scope.number)
@@ -118,8 +119,8 @@ struct ExportReplay {
 
   /// Records which rows got other keys. The imports have already recorded some of these rows.
   ///
-  /// Throws a `WorkspaceError` if an export was made on top of a bundle from the hub, and that bundle is missing. The
-  /// changes of the export cannot be replayed then, and a later export would not contain them.
+  /// Throws a `WorkspaceError` if an export was made on top of a bundle from the hub that is missing. The changes of
+  /// this export cannot be replayed, and a later export would not contain them.
   func finish() throws {
     if let part = parts.first { throw ArchivedBundles.incomplete("the hub's bundle \(part.received) is missing") }
     try apply {
@@ -142,7 +143,7 @@ struct ExportReplay {
   }
 
   private mutating func takeParts(through emission: EmissionNumber) -> [Part] {
-    // Numbers are compared within one epoch. An export of an earlier epoch came before this emission.
+    // Emission numbers can be compared only within one epoch. An export of an earlier epoch came before this emission.
     let due = parts.prefix { $0.epoch != session.state.epoch || $0.received <= emission }
     parts.removeFirst(due.count)
     return Array(due)
@@ -207,8 +208,8 @@ struct ExportReplay {
       lost.note([image], of: key, in: rows.name)
     } else {
       let others = OthersChanges.difference(meeting: change, onto: current, at: stamp)
-      // The hub lacks this export, so another device made the row that an insert meets. Rows from before this device
-      // joined have no first write, and rows of a former epoch may have come back.
+      // The hub lacks this export, so an insert meets a row that another device made. Two kinds of rows are exceptions:
+      // rows from before this device joined have no first write, and rows of a former epoch may have come back.
       let isNew = line.first != nil && part.epoch == session.state.epoch
       let rules = isNew ? rows.rules.addingEqualCounters : rows.rules
       let result = merge(change, at: line.stamp, onto: current, others: others, by: rules)
@@ -234,7 +235,7 @@ struct ExportReplay {
     }
     var before = images.filter { $0.generation != generation }
     if image.isGone {
-      // Changes before the deletion have no row to change any more.
+      // Earlier pending changes of this row have no row to change any more.
       before = before.map { $0.generation < generation && $0.row == nil ? $0.with(row: image.row, isGone: true) : $0 }
     }
     try PreImageStore.replace(

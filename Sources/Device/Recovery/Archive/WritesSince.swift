@@ -4,7 +4,7 @@ import SatchelValues
 
 /// The writes of others to certain rows, as the hub's bundles after one emission report them.
 struct WritesSince {
-  /// The emission that the writer of these rows had.
+  /// The present emission of the device when it wrote these rows.
   private let base: EmissionNumber
   private let rows: [Name: Set<RowKey>]
   private var reports: [RowInTable: Report] = [:]
@@ -41,7 +41,7 @@ struct WritesSince {
     reports[RowInTable(table: schema.name, key: key)] = report
   }
 
-  /// The stamps that a write of the row meets; nil: no bundle has the row.
+  /// The stamps that a write of the row is compared with; nil: no bundle has the row.
   /// - Parameters:
   ///   - own: the stamp of the device's own exported changes, for the columns that no other writer wrote.
   ///   - isThere: whether the row exists.

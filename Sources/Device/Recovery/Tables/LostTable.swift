@@ -60,8 +60,9 @@ struct LostTable {
     }
   }
 
-  /// Columns of one name are one column. In a table that an app altered, a missing name and a new name in the same
-  /// position are one column too. A table that an app created again may have any column in that position.
+  /// Matches the columns here with the hub's columns. Columns of one name match. In a table that an app altered, a
+  /// missing name and a new name in the same position match too. A table that an app created again may have any column
+  /// in that position.
   private static func common(
     _ ours: [Name], _ theirs: [Name], _ isMadeAnew: Bool
   ) -> [(here: Name, atHub: Name)] {
@@ -83,7 +84,7 @@ struct LostTable {
   /// The temporary table with the rows of the table here. Its columns have no types, so that values stay as they are.
   private var aside: String { "temp.\(quoted("satchel_lost_\(name)"))" }
 
-  /// Drops the table. Keeps its rows aside if they return to the table.
+  /// Drops the table. If its rows return to the table later, keeps them aside.
   func moveAside(in database: borrowing Database) throws {
     guard let kind = try Self.kind(of: name, in: database) else { return }
     if state == .otherColumns {

@@ -8,9 +8,9 @@ import SatchelWorkspace
 
 /// How a repair treats tables of the dataset that are gone, or that differ from the hub's tables.
 public enum LostTableHandling: Sendable {
-  /// They stay as they are, and a person or the app makes them again.
+  /// The tables stay as they are, and a person or the app makes them again.
   case left
-  /// They are made as the hub has them.
+  /// The repair makes the tables as the hub has them.
   case madeAgain
 }
 
@@ -49,10 +49,11 @@ final class LostTables {
     self.tables = tables
   }
 
-  /// Makes the tables with their indexes as the hub has them. A copy of the database keeps tables that were changed.
+  /// Makes the tables with their indexes as the hub has them. If a table was changed, a copy of the database is kept
+  /// first.
   ///
   /// A table with the hub's key keeps its rows, with their pending changes. Columns that it lacked get the known
-  /// values. Any other table is empty after that: a repair puts the known rows back.
+  /// values. Any other table is then empty, until a repair puts the known rows back.
   func makeAgain(_ report: inout DoctorReport) throws {
     let copy = try tables.allSatisfy { $0.state == .gone } ? nil : session.keepCopyBeforeRepair()
     var unfit: [Name: Int] = [:]
@@ -98,8 +99,8 @@ final class LostTables {
       for table in changed { unfit[table.name] = try table.bringBack(by: history, session) }
     }
     for trigger in kept { try session.database.execute(trigger) }
-    // A table that an app created again may lack rows that no person deleted. Rows that are missing in any other
-    // table are pending deletes.
+    // Capture is reinstalled only on tables whose missing rows are pending deletes. A table that an app created again
+    // may lack rows that no person deleted.
     let whole = changed.filter { !$0.isMadeAnew && unfit[$0.name] == 0 }.compactMap { session.table($0.name) }
     try session.reinstall(whole)
     return unfit
@@ -115,7 +116,7 @@ final class LostTables {
     for declaration in declarations { try session.database.execute(declaration) }
   }
 
-  /// The app's own triggers of a table: they go when the table is dropped.
+  /// The app's own triggers of a table, which SQLite drops together with the table.
   private func triggers(of name: Name) throws -> [String] {
     try session.database.all(
       """
@@ -127,7 +128,7 @@ final class LostTables {
 }
 
 extension DoctorReport {
-  /// Adds the damage that was done to a device's database from outside.
+  /// Adds the damage that other programs did to a device's database.
   mutating func addDamage(to session: DeviceSession) {
     add(session.damage)
     hasOtherColumns = session.damage.contains { $0.kind == .columns }
