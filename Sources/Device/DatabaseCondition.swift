@@ -39,9 +39,10 @@ extension DeviceWorkspace {
     } catch let error as SQLiteError where !configuration.joins && error.isDamage { return .there }
   }
 
-  /// Whether no bundle from the hub was ever imported here.
+  /// Whether there is no database that Satchel set up.
   ///
-  /// True also if the database is lost: `databaseCondition` distinguishes the two.
+  /// This is so before the first bundle from the hub, and if the database is lost. `databaseCondition` distinguishes
+  /// the two.
   public func isInitial() throws -> Bool { try look().content != .captured }
 
   /// Whether there is a database that Satchel did not set up.

@@ -24,7 +24,7 @@ public struct DeviceStatus: Sendable {
   public let obstacles: [StagingObstacle]
   /// Bundles of which some volumes have not come.
   public let volumes: [BundleParts.Waiting]
-  /// nil: no bundle from the hub was imported yet.
+  /// The state of the data; nil: no bundle from the hub was imported yet, or `trouble` describes a fault.
   public let current: Current?
   /// The fault of the database; nil: there is no fault, or there is no database yet.
   public let trouble: Trouble?
@@ -104,13 +104,13 @@ public struct DeviceStatus: Sendable {
     public let sealed: [SealedChanges]
     /// The number of bundles that the hub made and lost, and that this device carries back.
     public let brought: Int
-    /// The number of rows whose key holds NULL, by table. These rows are not kept in step.
+    /// The number of rows whose primary key holds NULL, by table. These rows are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
     /// Tables that have rows and are not in the dataset.
     public let localTables: [LocalTable]
-    /// Descriptions of tables whose next new keys lie outside the key range of this device.
+    /// Descriptions of tables whose next new primary keys lie outside the range of this device.
     public let lostCounts: [String]
-    /// For each table with a key range of this device: the range, and how many keys are left.
+    /// For each table in which this device has a range of primary keys: the range, and how many keys are left.
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
     public let attachments: Attachments
     /// Exports that sticks carry in volumes, if some volumes are on no stick yet.

@@ -144,7 +144,8 @@ final class DeviceSession {
   var state: DeviceState
   /// How to handle exports that a restored hub lacks.
   var lost = LostExports.deliveredAgain
-  /// Whether archived bundles are imported again to rebuild a database. Their key changes have been made already.
+  /// Whether archived bundles are imported again to rebuild a database. The changes of primary
+  /// keys in these bundles have already been made.
   var isRebuilt = false
   /// The keys that verify archived bundles from the hub in a rebuild; nil: the keys of the hub in `keys/`.
   var archiveKeys: [PublicKey]?

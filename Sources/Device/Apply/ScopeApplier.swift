@@ -57,7 +57,7 @@ final class ScopeApplier {
   let orphans: RowsWithoutParent
   let restoredParents: RestoredParents
   let deletedChildren: DeletedChildren
-  /// nil: the bundle is no delta, or the bundle is imported again to rebuild a database.
+  /// The rows that left with this bundle. nil: the bundle is no delta, or it is imported again to rebuild a database.
   let departed: DepartedRows?
   /// The rows of exported units that the hub did not take, each with the conflict that this bundle brings.
   var refusedUnits: [RowInTable: ConflictRecord] = [:]
@@ -67,7 +67,7 @@ final class ScopeApplier {
   /// The unseen rows that this import turned into pending changes. The stamps of these changes are not the times of the
   /// writes.
   var takenUp: Set<RowInTable> = []
-  /// nil: no change belongs to a unit.
+  /// The lost units; nil: no change belongs to a unit.
   let units: LostUnits?
   /// Whether the bundle continues the hub's history.
   let isOfSameEpoch: Bool
@@ -87,7 +87,7 @@ final class ScopeApplier {
   ///   - witness: checks whether a row is a version that the hub may expect.
   ///   - unseen: rows that were written unseen, by their keys before the bundle.
   ///   - scope: the emission; nil: the bundle is no emission and does not say what others wrote.
-  ///   - keys: the key changes of this device's rows with this bundle.
+  ///   - keys: the changes of primary keys of this device's rows with this bundle.
   init(
     _ session: DeviceSession, exported: ExportedRows? = nil, witness: RowWitness? = nil, unseen: UnseenRows = .none,
     scope: Manifest.Scope? = nil, keys: PrimaryKeyCollisions.Outcome = .init()
@@ -348,7 +348,7 @@ final class ScopeApplier {
   private func takeBack(_ orphan: RowsWithoutParent.RowWithoutParent) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }
-    // If another row keeps the parent out, a new row comes back together with its parent.
+    // If another row keeps the parent out, a new child is held, and comes back together with its parent.
     let loss = Disagreement(kind: .foreignKey, state: orphan.isBelowKeptRow && first.hubRow == nil ? .held : .open)
     try enter(
       takeBack(

@@ -11,7 +11,8 @@ import SatchelWorkspace
 struct UnseenRows {
   /// A row's values before the bundle.
   enum Content {
-    /// The row has the values in its table. `known` is the row as the hub had sent it; nil: the hub had sent none.
+    /// The values are those of the row in its table. `known` is the row as the hub had sent it; nil: the hub had sent
+    /// none.
     case asItIs(known: Row?)
     /// The row as it was before the migrations ran; nil: the row was not there.
     case before(Row?)

@@ -16,7 +16,7 @@ final class Docking: Sendable {
   struct HeldExport: Sendable {
     let name: String
     let sequence: SequenceNumber
-    /// The digest of its B2SUMS.
+    /// The digest of the export's B2SUMS.
     let digest: Digest
     var path: String
   }

@@ -11,7 +11,7 @@ import SatchelWorkspace
 extension DeviceWorkspace {
   /// Writes all changes since the last acknowledged export as a bundle into the outbox.
   ///
-  /// If nothing is new since the last export, no bundle is written, and the report names the last one.
+  /// If nothing is new since the last export, no bundle is written, and the report names the last export.
   /// - Parameters:
   ///   - snapshot: true: carry the whole database too, whatever the dataset's rule says.
   ///   - proof: true: carry digests of all rows, by which the hub checks them, whatever the dataset's rule says.
@@ -146,7 +146,7 @@ extension DeviceSession {
     return try !PreImageStore.hasSteps(tables, since: generation, in: database)
   }
 
-  /// Whether the hub answered exports that this database does not know, after the last export. Then a new export shows
+  /// Whether the hub, after the last export, answered exports that this database does not know. Then a new export shows
   /// the hub the history of this database, even without a new change.
   private func hasRefusedAnswer(since last: ExportRecord) throws -> Bool {
     // If the clock was set back after the export, the times do not show which came first. Each failure then counts.
@@ -159,8 +159,9 @@ extension DeviceSession {
     }
   }
 
-  /// Whether a bundle came after the last export that was signed with a replaced key of the hub. The hub's `keys/` may
-  /// be an old copy, and the next export shows this to the hub. An export that is still on its way shows it too.
+  /// Whether this device, after the last export, refused a bundle that a replaced key of the hub had signed. The hub's
+  /// `keys/` may be an old copy, and the next export shows this to the hub. An export that is still on its way shows it
+  /// too.
   private func hasRefusedOlderKey(since last: ExportRecord) throws -> Bool {
     guard last.sequence <= state.acknowledged else { return false }
     // The names of refused files begin with the time of the refusal.

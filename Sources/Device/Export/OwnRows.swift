@@ -55,8 +55,8 @@ struct OwnRows {
 
   /// Records all rows and changes that the hub's snapshot lacks as pending changes. Capture must be installed.
   ///
-  /// Returns the rows that this device did not change and that the hub has with other values, if the hub's values are
-  /// from before it became a hub. No record shows which of the two versions is later.
+  /// Returns the rows that this device did not change and that the hub has with other values, if these values are older
+  /// than the hub. No record shows which of the two versions is later.
   func save(
     as generation: Generation, against snapshot: Snapshot, in database: borrowing Database
   ) throws -> Set<RowInTable> {

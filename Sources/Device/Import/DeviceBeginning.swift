@@ -188,7 +188,7 @@ extension DeviceWorkspace {
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
   }
 
-  /// Records the key ranges that a first bundle gives. Called after all rows are written.
+  /// Records the ranges of primary keys that a first bundle gives. Called after all rows are written.
   func takeBlocks(of bundle: borrowing VerifiedBundle, _ tables: [TrackedTable], in database: borrowing Database) throws
   {
     try PrimaryKeyCollisions.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)

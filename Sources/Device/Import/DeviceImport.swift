@@ -18,7 +18,7 @@ public struct ImportReport: ImportOutcome, Sendable {
   public var told = ConflictOutcomes()
   /// Rows of this device that the hub did not accept, as this bundle reports.
   public var kept: [KeptRow] = []
-  /// Rows of this device that got other keys, because rows from others have their former keys.
+  /// Rows of this device that got other primary keys, because rows from others have their former keys.
   public var rekeyed: [RenumberedRow] = []
   /// Exports that a restored hub lacks and that were put into the outbox again.
   public var redelivered: [SequenceNumber] = []
@@ -35,7 +35,7 @@ public struct ImportReport: ImportOutcome, Sendable {
   /// For each table, the number of changes to send about rows that were here before the first bundle. nil: no rows were
   /// here.
   public var joined: [(table: Name, count: Int)]?
-  /// Counts of what happened to the rows.
+  /// The counts of changed rows, by table.
   public var tally = RowTally()
   /// The first few new conflicts.
   public var found: [ConflictRecord] = []

@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The parts of a damaged database that were saved before a new one replaced it.
+/// The parts of a damaged database that were saved before a new database replaced it.
 public struct SavedDatabase: Sendable {
   /// SQLite's description of the damage.
   public let fault: String

@@ -51,7 +51,7 @@ extension DeviceWorkspace {
   /// changed.
   /// - Parameters:
   ///   - missing: how to treat rows that are missing from a recreated file or table.
-  ///   - tables: how to treat tables that are gone or that differ from the hub's.
+  ///   - tables: how to treat tables that are gone or that differ from the hub's tables.
   public func repair(missing: MissingRows = .putBack, tables: LostTableHandling = .left) throws -> DoctorReport {
     try locked {
       do { return try repairFile(missing, tables) } catch  where Self.isDamage(error) {

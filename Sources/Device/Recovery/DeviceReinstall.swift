@@ -14,7 +14,7 @@ extension DeviceSession {
     return try database.applyTransaction(runMode, to: tables.map(\.name), body)
   }
 
-  /// The findings about tables whose next key SQLite would take from outside this device's range.
+  /// The findings about tables whose next primary key SQLite would take from outside this device's range.
   func lostCounts() throws -> [Finding] {
     try tables.compactMap { table in
       try table.lostCount(for: state.id, in: database).map {

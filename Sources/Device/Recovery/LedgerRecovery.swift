@@ -45,8 +45,8 @@ struct LedgerRecovery {
     return changes.base
   }
 
-  /// Records which rows of this device got other keys. Must be called before bundles are replayed, because the replay
-  /// needs these records.
+  /// Records which rows of this device got other primary keys. Must be called before bundles are replayed, because the
+  /// replay needs these records.
   func takeUpKeys() throws {
     guard session.tables.contains(where: \.renamesRows) else { return }
     var entries: [Entry] = []
@@ -107,7 +107,7 @@ struct LedgerRecovery {
     }
   }
 
-  /// Records the contents of a bundle from the hub.
+  /// Records the statements of a bundle from the hub, such as the user and the revoked keys.
   private func takeUp(_ manifest: Manifest, _ scope: Manifest.Scope) throws {
     session.state.user = manifest.user
     session.state.hubRecipient = manifest.recipient ?? session.state.hubRecipient
@@ -120,7 +120,7 @@ struct LedgerRecovery {
 
   private struct Entry {
     let row: RenumberedRow
-    /// The last export before the row got its key; nil: the hub gave the key.
+    /// The last export before the row got its primary key; nil: the hub gave the key.
     let sequence: SequenceNumber?
   }
 

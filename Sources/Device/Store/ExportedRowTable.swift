@@ -11,7 +11,7 @@ struct ExportedRow {
   var acknowledged: Acknowledged?
 
   struct Acknowledged {
-    /// nil: the hub had sent no such row.
+    /// The digest of the version that the hub had sent; nil: the hub had sent no such row.
     let digest: UInt64?
     /// The version itself, if it refers to rows whose keys may change.
     var row: [Field]?

@@ -50,8 +50,8 @@ struct ScopeBrake {
   /// effect.
   /// - Parameters:
   ///   - tally: the numbers of rows that the bundle changed.
-  ///   - countLost: gives the number of removed rows that may come back, because the hub was set back. nil: the bundle
-  ///     begins no epoch. It is called only if the bundle is beyond the limits.
+  ///   - countLost: returns the number of removed rows that may come back, because the hub was set back. nil: the
+  ///     bundle begins no epoch. Called only if the bundle is beyond the limits.
   func check(
     _ tally: RowTally, _ manifest: Manifest, in database: borrowing Database, countLost: () throws -> Int64?
   ) throws {

@@ -157,7 +157,7 @@ final class ScopeImport {
     if hasToldKey { session.state.toldKey = nil }
     var (compared, pendingRows): (ScopeWriting.Comparison, VersionStep.PendingRows) = (.lines, .inTables)
     let before = session.progress
-    // Each of the two errors is thrown once at most.
+    // Each of the two errors can occur only once, so the loop ends.
     while true {
       do {
         let writing = try ScopeWriting(

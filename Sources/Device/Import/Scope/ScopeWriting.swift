@@ -14,7 +14,7 @@ final class ScopeWriting {
   private let manifest: Manifest
   private let scope: Manifest.Scope
   private let handover: Handover?
-  /// nil: the bundle has this device's version of the dataset.
+  /// The upgrade to the dataset version of the bundle; nil: this device already has that version.
   private let upgrade: DeviceUpgrade?
   private let snapshot: Snapshot?
   private let lines: ChangeLines
@@ -28,7 +28,7 @@ final class ScopeWriting {
   private let copy: String?
   private let exported: ExportedRows
   private let witness: RowWitness
-  /// nil: no limits count for the rows that the bundle removes.
+  /// The limits for the rows that the bundle removes; nil: there are no limits.
   private var brake: ScopeBrake?
   private var sealed: SealedChanges?
   /// Files that the former user's rows named.

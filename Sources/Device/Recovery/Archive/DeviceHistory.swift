@@ -17,7 +17,7 @@ final class DeviceHistory {
   /// The changes of the last export that lost when they were rebased on a later import. The hub does not know that they
   /// lost.
   private(set) var lost: [LostChanges.Lost] = []
-  /// The deletes of the last export that met a row with the mark of another writer on an import after it.
+  /// Deletes of the last export that, on a later import, met a row which another writer had marked as deleted.
   private(set) var repeatedDeletes: [(table: Name, key: RowKey, lost: Rebased.Lost)] = []
   /// The first generation whose writes are in no export.
   private(set) var unsent = Generation.zero
@@ -206,13 +206,13 @@ final class DeviceHistory {
     }
   }
 
-  /// The keys that the device's rows got with an emission; nil: no row got a new key.
+  /// The changes of primary keys of the device's rows with an emission; nil: no row got a new key.
   private func newKeys(with number: EmissionNumber) throws -> PrimaryKeyMap? {
     let entries = try session.keysGiven(with: number)
     return entries.isEmpty ? nil : PrimaryKeyMap(try PrimaryKeyReferences(session.tables), session.tables, entries)
   }
 
-  /// Gives the sent changes the keys that the device's rows got with this emission.
+  /// Gives the sent changes the primary keys that the device's rows got with this emission.
   private func followKeys(_ number: EmissionNumber) throws {
     guard let map = try newKeys(with: number) else { return }
     for (place, table) in session.tables.enumerated() {
@@ -265,7 +265,7 @@ final class DeviceHistory {
   /// Reads the last export's changes.
   /// - Parameters:
   ///   - onto: true: the export was made before the known rows, and its changes are replayed on them.
-  ///   - newKeys: the keys that rows got after the export.
+  ///   - newKeys: the primary keys that rows got after the export.
   private func remember(_ sequence: SequenceNumber, onto: Bool, newKeys: [PrimaryKeyMap] = []) throws {
     var rows: [Name: [RowKey: SentRow]] = [:]
     defer { isRemembered = true }

@@ -117,7 +117,7 @@ struct ExportReplay {
     }
   }
 
-  /// Records which rows got other keys. The imports have already recorded some of these rows.
+  /// Records which rows got other primary keys. The imports have already recorded some of these rows.
   ///
   /// Throws a `WorkspaceError` if an export was made on top of a bundle from the hub that is missing. The changes of
   /// this export cannot be replayed, and a later export would not contain them.
@@ -149,7 +149,7 @@ struct ExportReplay {
     return Array(due)
   }
 
-  /// The keys that rows of this device got after the emission `received`, as the full bundle reports them.
+  /// The primary keys that rows of this device got after the emission `received`, as the full bundle reports them.
   private func newKeys(in full: borrowing VerifiedBundle, after received: EmissionNumber) throws -> [PrimaryKeyMap] {
     guard session.tables.contains(where: \.renamesRows) else { return [] }
     var entries: [PrimaryKeyMap.Entry] = []

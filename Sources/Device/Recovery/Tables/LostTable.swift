@@ -8,9 +8,9 @@ struct LostTable {
   enum State {
     /// The database has no such table.
     case gone
-    /// The table has another key, so its rows have other names than the hub's rows.
+    /// The table has another primary key, so its rows have other names than the hub's rows.
     case otherKey
-    /// The table has the hub's key, and other columns.
+    /// The table has the hub's primary key, and other columns.
     case otherColumns
   }
 

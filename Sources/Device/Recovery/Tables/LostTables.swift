@@ -14,8 +14,8 @@ public enum LostTableHandling: Sendable {
   case madeAgain
 }
 
-/// The tables of the dataset that are gone from a device's database, or that have other keys or columns than the hub's
-/// tables.
+/// The tables of the dataset that are gone from a device's database, or whose primary keys or columns differ from the
+/// hub's tables.
 final class LostTables {
   private let session: DeviceSession
   /// The number of the newest full bundle, which has the hub's tables.
