@@ -49,7 +49,7 @@ private func onTerminal(_ tool: String, _ body: ([String], Terminal) -> Int32) -
   endProcess(ExitCode.failed.rawValue)
 }
 
-/// Refuses a command line with a word that is not UTF-8: a new file would get another name than the word says.
+/// Refuses a command line with a word that is not UTF-8. Otherwise a new file would not get the name that was typed.
 private func refuse(_ word: String, of words: [String], _ tool: String, _ terminal: Terminal) -> ExitCode {
   let error = UsageError(
     "\"\(word)\" is not UTF-8, and Satchel cannot use it",

@@ -7,12 +7,12 @@ struct Answer {
   var members: [JSONValue.Member]
   /// For people: lines that end with a newline. Empty if there is nothing to say.
   var text: TerminalText
-  /// For people, on standard error. Example: the files that were refused among several.
+  /// Warnings for people, on standard error. For example, they name the files that were refused.
   var warnings: TerminalText = ""
-  /// For people: the last lines, which are only right after the warnings were read.
+  /// Lines for people that follow the warnings. They are right only after a person has read the warnings.
   var closing: TerminalText = ""
   var code: ExitCode = .done
-  /// A file whose bytes are the command's output. The text then goes to standard error.
+  /// The path of a file whose bytes are the command's output. The text then goes to standard error.
   var output: String?
   /// A long list that follows the members and the text.
   var stream: AnswerStream?
@@ -36,7 +36,7 @@ extension Console {
 }
 
 extension CommandSpec where Context == CommandContext {
-  /// A command that ends in one answer, printed in the form that the command line requests.
+  /// A command with one answer. The answer is printed as text or as JSON, as the command line requests.
   init(
     _ path: [String], summary: String, discussion: String, arguments: [ArgumentSpec] = [], options: [OptionSpec] = [],
     examples: [Example] = [], changesData: Bool = false,
@@ -48,7 +48,7 @@ extension CommandSpec where Context == CommandContext {
     ) { command, context in
       let line = ProgressLine(context.console, clock: context.platform.clock)
       var context = context
-      // The console shows the progress of a command on its page.
+      // If the console runs the command, the console's page shows the progress.
       if !command.quiet, context.platform.progress == nil { context.platform.progress = line }
       defer { line.finish() }
       let answer = try answer(command, context)

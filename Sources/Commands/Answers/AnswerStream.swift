@@ -14,7 +14,7 @@ extension AnswerStream {
   /// Shows a JSON document whose last member is this array. Nothing is shown before the first piece is read.
   /// - Parameter head: the other members. There is at least one.
   func print(after head: [JSONValue.Member], _ show: (TerminalText) -> Void) throws {
-    // The last line of the document. It is cut off, and printed after the array.
+    // The end of the document. It is cut off here, and printed after the array.
     let end = "\n}\n"
     let document = TerminalText(document: .object(head)).string.dropLast(end.count)
     let beginning = "\(document),\n  \"\(member)\": ["
@@ -31,7 +31,8 @@ extension AnswerStream {
     show(TerminalText(ofOwnMaking: isFirst ? "\(beginning)]\(end)" : "\n  ]\(end)"))
   }
 
-  /// A document as an element of the array, without the line end behind it. A JSON text has no line end in a string.
+  /// Indents a JSON document for the array, without its last line end. A JSON string contains no line end, so the split
+  /// is safe.
   private static func indented(_ document: String) -> String {
     document.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
   }

@@ -11,7 +11,7 @@ struct CommandContext {
 }
 
 extension CommandContext {
-  /// This context, but no link is followed below a folder that others may have filled.
+  /// This context, but its file system follows no link below `folder`. Other people may have filled that folder.
   func confined(below folder: String) -> CommandContext {
     var context = self
     context.platform = platform.confined(below: folder)

@@ -1,7 +1,7 @@
 import SatchelValues
 import SatchelWorkspace
 
-/// A question before a step that costs people a visit, or that cannot be undone.
+/// The question before a step that cannot be undone, or that costs people a visit to devices.
 enum Confirmation {
   static let yes = OptionSpec("yes", help: "do not ask")
 
@@ -10,7 +10,8 @@ enum Confirmation {
     context.console.traits.interactive && !command.flag(yes.long) && !command.dryRun
   }
 
-  /// Asks the person at the terminal. Without a terminal there is no question: the author of the script has decided.
+  /// Asks the person at the terminal. Without a terminal it asks nothing: then a script runs, and its author has
+  /// decided.
   ///
   /// Throws a `WorkspaceError` if the answer is not yes.
   static func ask(_ question: TerminalText, _ command: ParsedCommand, _ context: CommandContext) throws {

@@ -8,7 +8,7 @@ struct DeviceHealthText {
   let health: DeviceHealth
   let now: Int64
 
-  /// The facts for one device.
+  /// The health as facts: each fact has a name and a value.
   var facts: [StatusSheet.Fact] {
     var facts = StatusSheet.Facts()
     facts.add("Described", age)
@@ -20,7 +20,7 @@ struct DeviceHealthText {
     return facts.all
   }
 
-  /// The same in one line, for the device's own `status`.
+  /// The health in one line, for the device's own `status`.
   var line: String {
     let size = "\(Words.size(health.databaseBytes)) of database, \(Words.size(health.freeBytes)) of disk free"
     return "Satchel \(health.satchel), \(size), \(Words.count(health.quarantined, "refused file")); doctor: \(doctor)"
@@ -65,7 +65,7 @@ struct DeviceHealthText {
     return "\(words) \(Words.age(of: doctor.at, now: now))"
   }
 
-  /// null: the device's newest bundle does not describe its health.
+  /// The health as JSON. It is null if the device's newest bundle does not describe its health.
   static func json(_ health: DeviceHealth?) -> JSONValue {
     guard let health else { return .null }
     let doctor: JSONValue =
@@ -79,6 +79,6 @@ struct DeviceHealthText {
 }
 
 extension HubStatus.Device {
-  /// The health of a device that still works here. A revoked or expired device needs no care.
+  /// The health of this device. nil if the device is revoked or expired, because then no person needs to care for it.
   var presentHealth: DeviceHealth? { device.state == .revoked || isExpired ? nil : health }
 }

@@ -109,14 +109,15 @@ struct Failure {
     self.code = code
   }
 
-  /// Whether an emission failed for a reason that need not hold for other devices: the device itself, or one of its
-  /// user's rows.
+  /// Whether an emission failed because of its device, or because of a row of the device's user. Then the emissions for
+  /// other devices may succeed.
   static func concernsOneDevice(_ error: any Error) -> Bool {
     if case BundleError.rowTooLarge = error { return true }
     return error is WorkspaceError
   }
 
-  /// The failure in one or two lines. Names of files and rows in it may come from anyone, so they are made safe.
+  /// The failure in one or two lines. It may contain names of files and rows from anyone, so `TerminalText` makes them
+  /// safe.
   var text: TerminalText { "\(message)\n" + (hint.map { "\($0)\n" } ?? "") }
 
   var json: JSONValue {

@@ -1,8 +1,8 @@
 import SatchelPlatform
 import Synchronization
 
-/// Shows the progress of a command on standard error. On a terminal it is one line that changes; in a file it is a new
-/// line every half minute. A command that ends within a second shows nothing.
+/// Shows the progress of a command on standard error. On a terminal, one line changes. In a file, a new line follows
+/// every half minute. If a command ends within a second, nothing is shown.
 final class ProgressLine: ProgressObserver {
   private struct State {
     var phase: Progress.Phase?
@@ -17,7 +17,7 @@ final class ProgressLine: ProgressObserver {
   private let state: Mutex<State>
 
   private var isWatched: Bool { console.traits.interactive }
-  /// Milliseconds before the first line, and between two lines.
+  /// Milliseconds before the first line (`patience`) and between two lines (`pause`).
   private var patience: Int64 { isWatched ? 1000 : 30_000 }
   private var pause: Int64 { isWatched ? 200 : 30_000 }
 
@@ -39,7 +39,7 @@ final class ProgressLine: ProgressObserver {
     if let text { console.error(isWatched ? "\r\u{1B}[K\(text)" : text + "\n") }
   }
 
-  /// Removes the line, because the answer follows.
+  /// Removes the line from the terminal, because the answer follows.
   func finish() {
     let isDrawn = state.withLock { state in
       defer { state.isDrawn = false }

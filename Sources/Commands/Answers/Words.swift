@@ -38,8 +38,8 @@ enum Words {
     }
   }
 
-  /// The difference of two clocks in words. nil if it is at most a minute. A negative value is a lower bound: the clock
-  /// may be further behind.
+  /// How far a clock is ahead or behind, in words. nil if the difference is at most a minute. A negative difference is
+  /// a lower bound: the clock may be further behind.
   static func skew(_ milliseconds: Int64) -> String? {
     if milliseconds.magnitude <= 60_000 { return nil }
     let span = span(Int64(clamping: milliseconds.magnitude))
@@ -62,7 +62,7 @@ enum Words {
     }
   }
 
-  /// Text that fits on a page: very long text is cut, with its length.
+  /// Cuts very long text, so that it fits on a page. The length of the whole text follows.
   static func clipped(_ words: String) -> String {
     let most = 2000
     guard words.utf8.count > most * 4 else { return words }
@@ -76,13 +76,13 @@ enum Words {
     return number < 0 ? "-\(text)" : text
   }
 
-  /// The first characters of a value.
+  /// The first `most` characters of a text. If the text is longer, `...` follows.
   static func beginning(_ words: String, _ most: Int) -> String {
     let start = words.unicodeScalars.prefix(most)
     return start.endIndex == words.unicodeScalars.endIndex ? words : String(start) + "..."
   }
 
-  /// The beginning of a value, short enough for a line.
+  /// The first line of a text, cut after 40 characters.
   static func short(_ words: String) -> String {
     let most = 40
     let line = words.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
@@ -95,7 +95,8 @@ enum Words {
     fields.map { "\($0.name)=\(value($0.value))" }.joined(separator: " ")
   }
 
-  /// A path as a person types it in a shell. A label of a stick may have spaces.
+  /// A path as a person types it in a shell, with quotes if needed. For example, the label of a stick may contain
+  /// spaces.
   static func typed(_ path: String) -> String {
     if path.utf8.allSatisfy(isPlainInShell) { return path }
     return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
@@ -114,7 +115,7 @@ enum Words {
     ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ", ")
   }
 
-  /// The silence after which a device is reported, in milliseconds.
+  /// A device is reported if no bundle came from it for this time, in milliseconds.
   static let usualSilence: Int64 = 30 * 86_400_000
 
   /// The counts of tables, such as `reviews 10, photos 2`.
@@ -147,7 +148,7 @@ extension JSONValue {
 }
 
 extension Words {
-  /// Says that a database was not shrunk. Empty if it was shrunk.
+  /// Says why a database was not shrunk. Empty if it was shrunk.
   static func notShrunk(_ reason: String?) -> TerminalText {
     reason.map { "The database keeps its size (\($0)): let the app that can read it run VACUUM.\n" } ?? ""
   }

@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Conflicts as comma-separated values (RFC 4180): a line for each column that disagrees.
+/// Conflicts as comma-separated values (RFC 4180), with one line for each column of a conflict.
 enum ConflictCSV {
   private static let names = [
     "conflict", "state", "kind", "device", "user", "table", "key", "column", "before", "hub", "device_value", "stands",
@@ -21,7 +21,7 @@ enum ConflictCSV {
     CSV.text(conflicts.flatMap { lines($0, layers) })
   }
 
-  /// A cell of the file. Geometries are in full, and other bytes in short.
+  /// A cell of the file. A geometry is written in full, other bytes in short.
   private static func cell(_ name: Name, _ fields: [Field]?) -> String {
     guard let fields, let field = fields.first(where: { $0.name == name }), !field.value.isNull else { return "" }
     return ConflictGeometries.geometry(name, in: fields)?.wellKnownText ?? Words.value(field.value)

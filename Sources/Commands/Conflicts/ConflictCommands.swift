@@ -6,7 +6,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The command `conflicts` of both tools: it shows the disagreements side by side, and takes decisions.
+/// The command `conflicts` of both tools. It shows the sides of conflicts, and records decisions.
 struct ConflictCommands: Sendable {
   let tool: String
   /// Reads the conflicts in these states, in batches.

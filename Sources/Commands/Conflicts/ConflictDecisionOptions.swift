@@ -12,7 +12,7 @@ enum ConflictDecisionOptions {
       repeatable: true),
   ]
 
-  /// A side of a conflict whose value a column gets.
+  /// A side of a conflict. A decision may give a column the value of a side.
   private enum Side: String {
     case hub, device, before
 
@@ -27,8 +27,8 @@ enum ConflictDecisionOptions {
 
   /// The decision that the options give.
   ///
-  /// Throws a `UsageError` if they give none, or two values for one column.
-  /// - Parameter record: reads the conflict. It is called only if a column gets the value of a side.
+  /// Throws a `UsageError` if no option gives a decision, or if two options give values for one column.
+  /// - Parameter record: reads the conflict. It is called only if an option gives a column the value of a side.
   static func decision(_ command: ParsedCommand, about record: () throws -> ConflictRecord) throws -> ConflictDecision {
     let (keep, set) = (command.values("keep"), command.values("set"))
     if keep == ["hub"], set.isEmpty { return .hub }

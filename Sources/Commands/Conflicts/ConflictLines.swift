@@ -2,7 +2,7 @@ import SatchelConflicts
 import SatchelSQLite
 
 extension ConflictView {
-  /// The list of conflicts for people: a line for each unit. The values of the rows are not kept.
+  /// The list of conflicts for people, with one line for each unit. It does not hold the rows' values in memory.
   struct Lines {
     private let layers: [Layer]
     private let now: Int64

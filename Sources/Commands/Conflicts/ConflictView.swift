@@ -12,7 +12,7 @@ struct ConflictView {
   var layers: [Layer] = []
   private var record: ConflictRecord { conflict.record }
 
-  /// The geometries of each column that has geometries.
+  /// The geometries of the conflict, for each column that has geometries.
   func geometries(_ row: [Field]? = nil) -> [ConflictGeometries] {
     columns(row).compactMap { ConflictGeometries($0, of: record, layers: layers) }
   }
@@ -23,7 +23,7 @@ struct ConflictView {
     return row(of: unit.head) + more
   }
 
-  /// The row of a conflict: its table, its key, and what people call it.
+  /// The row of a conflict: its table, its primary key, and its label for people.
   static func row(of conflict: StoredConflict) -> String {
     let record = conflict.record
     let label = conflict.label.map { " \(Words.value($0))" } ?? ""
@@ -46,7 +46,7 @@ struct ConflictView {
     return text
   }
 
-  /// Base, hub and device side by side, column by column, with the row as it is now.
+  /// The conflict in words: the base, hub and device values of each column, and the row as it is now.
   /// - Parameter device: the device that made the change, by name if it is known.
   private func text(row: [Field]?, device: String, _ context: CommandContext) -> TerminalText {
     let clock = context.platform.clock
@@ -99,7 +99,7 @@ struct ConflictView {
       """
   }
 
-  /// The columns to show.
+  /// The columns to show. If the conflict has no columns, they are the columns of `row`.
   func columns(_ row: [Field]?) -> [Name] { record.columns.isEmpty ? (row ?? []).map(\.name) : record.columns }
 
   /// The value of a side in a column.
@@ -108,7 +108,8 @@ struct ConflictView {
     return fields.first { $0.name == name }.map { Words.value($0.value) } ?? ""
   }
 
-  /// The side whose value counts. If only a device reports the conflict, the present row alone shows that.
+  /// The side whose value counts. For a conflict that a device reported, the present row shows whether the device's
+  /// value counts.
   private func stands(_ name: Name, in row: [Field]?) -> String {
     func value(_ fields: [Field]?) -> Value? { fields?.first { $0.name == name }?.value }
     if conflict.isReported, let now = value(row), now == value(record.deviceValues), now != value(record.hubValues) {
@@ -169,7 +170,7 @@ struct ConflictView {
     return .object(members)
   }
 
-  /// A conflict as JSON, with the rows as they are now. If it is a unit, with all its changes.
+  /// A conflict as JSON, with the rows as they are now. A unit has all its changes.
   static func json(_ shown: ShownConflict, layers: [Layer]) -> JSONValue {
     var members = ConflictView(conflict: shown.conflict, layers: layers).members(row: shown.row)
     members += [.init(name: "row", value: .fields(shown.row)), .init(name: "row_mark", value: .string(shown.mark))]

@@ -6,7 +6,7 @@ import SatchelWorkspace
 
 /// The form in which the geometries of a conflict are shown.
 extension ConflictGeometries {
-  /// One state of a geometry: its position, and its change from the former state.
+  /// One state of a geometry, with its change from an earlier state. The property `place` names the state in words.
   struct Side {
     let name: String
     let place: String
@@ -37,7 +37,8 @@ extension ConflictGeometries {
     geometry.words + (words(change, of: geometry).map { "; \($0)" } ?? "")
   }
 
-  /// The effect of the device's change on the geometry, or else the effect of the hub's change. Empty if there is none.
+  /// The effect of the device's change on the geometry, in words. If it has no effect, the effect of the hub's change.
+  /// Empty if neither has an effect.
   var move: String { words(deviceChange, of: device) ?? words(hubChange, of: hub) ?? "" }
 
   func json(row: [Field]?) -> JSONValue {
@@ -66,8 +67,8 @@ extension ConflictGeometries {
 }
 
 extension ConflictView {
-  /// The moves of the geometries, such as `: 1 of 5 points moved, 7.0 m`. These words follow the row's name. Empty if
-  /// no geometry differs.
+  /// The changes of the geometries, such as `: 1 of 5 points moved, 7.0 m`. The row's name comes before these words.
+  /// Empty if no geometry differs.
   var moves: String {
     let moves = geometries().map(\.move).filter { !$0.isEmpty }
     return moves.isEmpty ? "" : ": \(moves.joined(separator: "; "))"

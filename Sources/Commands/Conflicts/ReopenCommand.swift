@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// The command `conflicts reopen` of the hub: it takes decisions back.
+/// The command `conflicts reopen` of the hub. It takes decisions back.
 enum ReopenCommand {
   static func command(
     tool: String, _ open: @escaping @Sendable (ParsedCommand, CommandContext) throws -> HubWorkspace
@@ -50,7 +50,7 @@ enum ReopenCommand {
     }
   }
 
-  /// Says why more conflicts are open than the person named; empty: there are no more.
+  /// Says why the command opened more conflicts than the person named. Empty if it opened no others.
   static func text(traded report: ReopenedConflicts) -> TerminalText {
     if report.traded.isEmpty { return "" }
     let rows = report.traded.prefix(10).map { "\($0.id.text.prefix(8)) \($0.table) [\(Words.key($0.key))]" }

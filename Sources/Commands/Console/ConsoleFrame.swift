@@ -98,6 +98,6 @@ struct PageOfList<Element> {
 }
 
 extension Int64 {
-  /// The number of pages for so many things.
+  /// The number of pages for this number of items, at least 1.
   func pages(of size: Int64) -> Int64 { Swift.max(1, (self + size - 1) / size) }
 }

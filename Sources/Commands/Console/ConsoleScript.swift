@@ -1,9 +1,9 @@
 /// The script of the console's pages. It only makes forms more convenient: every page works without it.
 ///
-/// - A value that is typed is chosen.
-/// - The button for many conflicts shows how many are chosen, and one box chooses all conflicts of the page.
-/// - Files can be dropped anywhere on the page that has a form for files.
-/// - Text in the field of a filter hides the rows of the page that do not have it.
+/// - If a person types a value, the script chooses it.
+/// - The button for many conflicts shows the number of chosen conflicts. One box chooses all conflicts of the page.
+/// - On a page with a form for files, a person can drop files anywhere.
+/// - A person can type text in the field of a filter. The script hides the rows of the page without this text.
 enum ConsoleScript {
   static let text = """
     "use strict";

@@ -63,10 +63,10 @@ struct ConsoleSite: LocalSite {
     } catch { return Self.failurePage(error) }
   }
 
-  /// The pages whose forms are acts of an operator, besides those about devices and users.
+  /// The pages whose forms are acts of an operator. The pages about devices and users are in `peoplePages`.
   private static let decisions: Set<String> = ["conflict", "conflicts", "reopen"]
 
-  /// The hub, with the act that a form is.
+  /// The hub that records the form as an act of an operator. If the form is no act, the hub as it was.
   private func acting(_ hub: HubWorkspace, _ page: String, _ request: WebRequest) throws -> HubWorkspace {
     guard Self.decisions.contains(page) || Self.peoplePages.contains(page) else { return hub }
     let fields = request.form.filter { !["note", "seen", "row"].contains($0.name) }.map { "\($0.name)=\($0.text)" }
@@ -122,7 +122,7 @@ struct ConsoleSite: LocalSite {
     }
   }
 
-  /// A path that a person typed in a form. The console's own folder is not known to that person.
+  /// Checks that a person typed a full path in a form. The person does not know the folder in which the console runs.
   static func fullPath(_ typed: String) throws -> String {
     guard Paths.isAbsolute(typed) else { throw UsageError("a path is written in full, as in /media/stick/tablet-1") }
     return typed

@@ -5,7 +5,8 @@ import SatchelWorkspace
 /// The files that a browser sends, on their way into the inbox. They are never in memory as a whole. An upload that
 /// ends early leaves nothing behind.
 ///
-/// The server's thread fills it. After the last piece, only the work that imports the files uses it.
+/// `@unchecked Sendable` is safe: before the last piece, only the server's thread uses the upload. After the last
+/// piece, only the task that imports the files uses it.
 final class ConsoleUpload: WebFiles, @unchecked Sendable {
   /// nil after the files were removed.
   private var arriving: ArrivingFiles?

@@ -4,7 +4,7 @@ import SatchelValues
 
 /// The files that rows name.
 extension ConsoleSite {
-  /// The endings of files that are shown as pictures. Their bytes decide when the browser asks for them.
+  /// A file with one of these endings may be shown as a picture. When the browser requests the file, its bytes decide.
   private static let pictures = [".png", ".jpg", ".jpeg", ".gif", ".webp"]
 
   /// A file that a row names: a picture if it is small, otherwise its path and its size.

@@ -16,7 +16,7 @@ extension ConsoleSite {
     return "row?table=\(percentEncoded(table.text))&key=\(percentEncoded(key))"
   }
 
-  /// Finds rows by their content.
+  /// Finds rows by a text in their values.
   func rows(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let tables = try hub.tables()
     let text = request.filled("text").map { String($0.unicodeScalars.prefix(Self.mostText)) }

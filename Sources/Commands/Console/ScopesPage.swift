@@ -9,7 +9,7 @@ extension ConsoleSite {
     words.map { "<option\($0 == chosen ? " selected" as Markup : "")>\($0)</option>" }
   }
 
-  /// The fields that name a row.
+  /// The form fields that name a row.
   private static func rowFields(_ tables: [Name], table: String?, key: String?) -> Markup {
     """
     <label for="table">Table</label>

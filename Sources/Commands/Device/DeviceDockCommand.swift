@@ -55,8 +55,8 @@ extension DeviceTool {
     }
   }
 
-  /// Docks, and exchanges bundles with a stick: the bundles on the stick are staged before, and the exports are put
-  /// there after.
+  /// Docks, and exchanges bundles with a stick. Before the dock, the bundles on the stick are staged. After the dock,
+  /// the exports are put on the stick.
   private static func dock(
     _ workspace: DeviceWorkspace, with stick: String, _ command: ParsedCommand, _ context: CommandContext
   ) throws -> Answer {
@@ -112,7 +112,7 @@ extension DeviceTool {
   /// The work on the copy of a tablet's database.
   private struct DockWork {
     var answer: Answer
-    /// Staged files that are settled once the database is on the tablet.
+    /// Staged files whose import has a result. They are removed after the database is put on the tablet.
     var settled: [String] = []
   }
 
@@ -127,7 +127,7 @@ extension DeviceTool {
         error.code, error.message,
         hint: "Repair the copy and put it back: satchel dock \(command.argument("FOLDER")) --repair")
     }
-    // A refused bundle must not stop the export, so the bundles are imported like those of a stick.
+    // A refused bundle must not stop the export, so the staged bundles are imported like bundles from a stick.
     let rounds = try ImportRounds(stick: held.inspect(held.staged())) { file in
       told(
         try held.importBundle(
@@ -135,7 +135,7 @@ extension DeviceTool {
           removals: command.flag("accept") ? .accepted : .withinLimits), command)
     }
     var work = DockWork(answer: rounds.answer)
-    // A refused bundle stays, because its hint may need it. A newer bundle replaces it.
+    // A refused bundle stays staged, because a person may need it to follow its hint. A newer bundle replaces it.
     for (file, outcome) in rounds.results { if case .told = outcome { work.settled.append(file) } }
     work.answer.text = repaired + work.answer.text
     var documents: [JSONValue] = []
@@ -148,15 +148,15 @@ extension DeviceTool {
     return work
   }
 
-  /// The export to carry. While sticks carry some of the volumes of an export, no newer export is made: its volumes
-  /// would make the others useless.
+  /// The export to carry. If sticks carry some volumes of an earlier export, no newer export is made: its volumes would
+  /// make the earlier volumes useless.
   private static func begunOrDue(_ held: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
     guard let begun = try held.exportOnSticks() else { return try due(held, command, for: nil) }
     let words = "volumes of \(Paths.name(of: begun)) are still to be carried. The next export comes after that."
     return [.init(to: "the hub", file: nil, words: "nothing new, \(words)")]
   }
 
-  /// Faults of a database that a repair of the copy removes.
+  /// Faults of a tablet's database. The repair of its copy removes them.
   private static let waysOut: Set<Reason> = [
     .olderDatabase, .damaged, .notCaptured, .replaced, .databaseLost, .missingTable,
   ]
@@ -173,7 +173,7 @@ extension DeviceTool {
 
   // MARK: a stick between two docks
 
-  /// Keeps the bundles on a stick until the tablet is docked.
+  /// Stages the bundles from a stick until the tablet is docked.
   static func stage(
     stick files: [String], in workspace: DeviceWorkspace, _ command: ParsedCommand
   ) throws -> Syncing.Import {
@@ -186,7 +186,7 @@ extension DeviceTool {
     return .init(answer: rounds.answer, taken: rounds.taken, leftAlone: rounds.leftAlone)
   }
 
-  /// The exports of former docks that the hub is not known to have.
+  /// The exports of earlier docks that the hub is not known to have.
   static func outgoing(_ workspace: DeviceWorkspace) throws -> [Syncing.Outgoing] {
     guard let stranded = try workspace.stranded() else {
       return [.init(to: "the hub", file: nil, words: "nothing before the first dock.")]

@@ -65,7 +65,7 @@ extension DeviceTool {
     }.answer
   }
 
-  /// The other way for the first bundle of a device: `apply` would make a database on this machine.
+  /// A hint for a device's first bundle. `apply` would make a database on this machine, and not on the tablet.
   static let beginningOnTablet: TerminalText = """
     For a tablet that has no Satchel: satchel dock FOLDER --database NAME --fingerprint WORDS, and no apply.
 
@@ -102,14 +102,14 @@ extension DeviceTool {
       var kept: Set<String> = []
       let rounds = try take(waiting, into: workspace, command) { file, body in
         do { return try body(file) } catch {
-          // Another command that applies bundles may have been quicker.
+          // Another command may have applied the bundle and removed its file.
           if try context.platform.files.kind(file) == nil { return nil }
           if !isElsewhere(after: error) { kept.insert(file) }
           throw error
         }
       }
       for (file, outcome) in rounds.results {
-        // A file that may be applied later stays, such as a delta that waits for an earlier bundle.
+        // The file stays if the device may apply it later. An example is a delta that waits for an earlier bundle.
         if case .failed = outcome, kept.contains(file) { continue }
         try workspace.unstage(file)
       }
@@ -117,13 +117,14 @@ extension DeviceTool {
     }
   }
 
-  /// Whether a refused file needs no place any more, because it is damaged, or because the workspace keeps a copy.
+  /// Whether a refused file need not stay here: it is damaged, or the workspace keeps a copy of it elsewhere.
   private static func isElsewhere(after error: any Error) -> Bool {
     (error as? Refusal).map { [.quarantine, .waiting].contains($0.keeping) } ?? (error is BundleError)
   }
 
   /// Imports bundles.
-  /// - Parameter open: gives the path of a named bundle. Returns nil if the bundle was taken meanwhile.
+  /// - Parameter open: calls its body with the path of a named bundle. Returns nil if the bundle was imported
+  ///   meanwhile.
   private static func take(
     _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, lost: LostExports = .deliveredAgain,
     open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport?
@@ -208,7 +209,7 @@ extension DeviceTool {
     return text
   }
 
-  /// The results of changes that met another change at the hub.
+  /// Says what happened to changes of this device that met another change at the hub.
   private static func text(_ told: ConflictOutcomes) -> TerminalText {
     func line(_ count: Int, _ end: TerminalText) -> TerminalText {
       count == 0 ? "" : "\(Words.count(count, "change")) of yours met another one at the hub: \(end)\n"
@@ -243,7 +244,7 @@ extension DeviceTool {
       """
   }
 
-  /// The database that the import built again before it read the bundle. Empty: it built none.
+  /// Says which database the import built again before it read the bundle. Empty if it built none.
   private static func rebuilt(_ report: ImportReport) -> TerminalText {
     var words: TerminalText = ""
     if let saved = report.saved { words += text(saved) }

@@ -45,7 +45,7 @@ extension DeviceTool {
 
   /// The export to carry, if the hub is not known to have it.
   /// - Parameters:
-  ///   - stick: the stick that carries the export. nil if that is not known yet.
+  /// - stick: the stick that carries the export. nil if the stick is not known yet.
   ///   - unknown: files of this device that its database does not know.
   static func due(
     _ workspace: DeviceWorkspace, _ command: ParsedCommand, for stick: StickRoom?, unknown: [UnknownOwnBundle] = []
@@ -63,7 +63,7 @@ extension DeviceTool {
     let room = stick?.next(to: hub) ?? BundleRoom()
     if let stick, let begun = try begun(workspace, to: hub, room, stick) { return [begun] }
     var report = try workspace.export(encryption: command.encryption, room: room)
-    // The hub can only settle the two histories if an export of this one comes too.
+    // This device has two histories. The hub can settle them only if an export of the present history comes too.
     let isBehind = unknown.contains { $0.isProof && ($0.manifest?.wholeNumber ?? 0) > report.sequence.rawValue }
     if isBehind, !report.isNew {
       report = try workspace.export(proof: true, encryption: command.encryption, room: room)
@@ -73,7 +73,7 @@ extension DeviceTool {
     if !again.isEmpty {
       return [.init(to: hub, file: report.file, words: wordsOfCarried(again, to: hub, workspace), before: again)]
     }
-    // A hub that was restored may lack the last export, though it acknowledged that export before.
+    // The hub may have been restored. Then it may lack the last export, although it acknowledged that export before.
     guard report.isNew || report.sequence > before.state.acknowledged || carried.contains(report.file) else {
       return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
     }
@@ -85,7 +85,7 @@ extension DeviceTool {
     return [.init(to: hub, file: report.file, words: words, content: content)]
   }
 
-  /// Says why bundles go to the hub before the newest export.
+  /// Says why other bundles go to the hub before the newest export.
   private static func wordsOfCarried(_ again: [String], to hub: String, _ workspace: DeviceWorkspace) -> String {
     let configuration = workspace.configuration
     let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: hub, to: configuration.name)
@@ -106,8 +106,8 @@ extension DeviceTool {
       before: carried.dropLast())
   }
 
-  /// The export that sticks carry in volumes, if some volumes are on no stick yet and this stick has no room for the
-  /// whole export. A new export would make the volumes on other sticks useless.
+  /// The export that sticks carry in volumes. nil unless some volumes are on no stick yet, and this stick has no room
+  /// for the whole export. A new export would make the volumes on other sticks useless.
   private static func begun(
     _ workspace: DeviceWorkspace, to hub: String, _ room: BundleRoom, _ stick: StickRoom
   ) throws -> Syncing.Outgoing? {
@@ -117,26 +117,26 @@ extension DeviceTool {
       before: try workspace.carriedBefore().filter { $0 != file })
   }
 
-  /// The status of the device's data; nil: the hub's first bundle has not come. A failure: the device had data, and its
-  /// database cannot be used.
+  /// The status of the device's data. nil if the hub's first bundle has not come. A failure if the device had data and
+  /// its database cannot be used.
   private static func working(_ workspace: DeviceWorkspace) throws -> Result<DeviceStatus.Current?, any Error> {
     let status = try workspace.status()
     if let current = status.current { return .success(current) }
     do { try workspace.checkDatabase() } catch { return .failure(error) }
-    // The damage may be in a page that only the status reads.
+    // The damage may be in a part of the database that only `status` reads.
     if case .damaged(let words) = status.trouble { return .failure(SQLiteError(corrupt: words)) }
     return .success(nil)
   }
 
-  /// The finished exports in the outbox, if this device cannot export now. If the exports cannot be read either, the
-  /// list is empty, because the failure is enough.
+  /// The finished exports in the outbox, for a device that cannot export now. If the exports cannot be read either, the
+  /// list is empty, because the error of the export is enough.
   private static func made(_ workspace: DeviceWorkspace, before failure: Failure) -> [Syncing.Outgoing] {
     guard let stranded = try? workspace.stranded(), !stranded.exports.isEmpty else { return [] }
     return [delivery(of: stranded, because: failure)]
   }
 
-  /// The files to carry without a new export: the finished exports, and the last bundle that this device received from
-  /// the hub.
+  /// The files to carry if no new export can be made: the finished exports, and the last bundle that this device
+  /// received from the hub.
   private static func delivery(of stranded: DeviceWorkspace.Stranded, because failure: Failure) -> Syncing.Outgoing {
     .init(
       to: stranded.hub, file: stranded.files.last, words: "\(Words.count(stranded.files.count, "file")) that lay here.",

@@ -1,6 +1,6 @@
 import SatchelCrypto
 
-/// Instructions for a person after a request for a hub was written.
+/// Instructions for a person after a command has written a request for a hub.
 struct RequestWords {
   let request: String
   let key: PublicKey

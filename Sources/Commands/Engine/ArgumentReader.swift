@@ -1,4 +1,4 @@
-/// Assigns the words to the arguments by position. A list gets all words that the other arguments do not need.
+/// Assigns words to arguments by position. A list gets all words that the other arguments do not need.
 func assign(_ words: [String], to arguments: [ArgumentSpec]) throws(UsageError) -> [String: [String]] {
   var left = words[...]
   var neededLater = arguments.reduce(0) { $0 + $1.arity.minimum }

@@ -48,7 +48,7 @@ struct OptionReader<Context> {
   ) throws(UsageError) -> String {
     let message = "the option \(spelling) needs a value: \(valueName)"
     guard let next = left.first, next != "--" else { throw UsageError(message) }
-    // `--to --json` is a forgotten value far more often than a file named `--json`.
+    // A person who types `--to --json` has more often forgotten a value than meant a file named `--json`.
     if next.isOption { throw UsageError(message, hint: "If the value is '\(next)', write \(spelling)=\(next)") }
     return left.removeFirst()
   }

@@ -9,8 +9,8 @@ public enum Invocation<Context>: Sendable {
 extension ToolSpec {
   /// Reads a command line, without the tool's own name. Throws if the line fits no command.
   ///
-  /// The longest run of words that names a command is the command. Options may be anywhere, and `--` ends them. Help is
-  /// given whatever else is wrong.
+  /// The longest run of words that names a command is the command. Options may be anywhere, and `--` ends them. A line
+  /// that requests help always gets help, even if another part of the line is wrong.
   public func parse(_ words: [String]) throws(UsageError) -> Invocation<Context> {
     if words.isEmpty { return .help(help()) }
     let found = try Lookup(words, in: self)
@@ -34,7 +34,7 @@ extension ToolSpec {
 
   private func help(for found: Lookup<Context>) throws(UsageError) -> String {
     if let command = found.command { return help(command) }
-    // `help exprot` names no command. Plain `help` and `help user` name a list of commands.
+    // For example, `help exprot` names no command, and fails. Plain `help` and `help user` name a list of commands.
     if found.rest.firstArgument != nil { throw found.failure }
     return help(under: found.path)
   }

@@ -1,5 +1,5 @@
-/// A command line that does not fit. Commands throw it too, for values that only they can check. The engine then adds
-/// the usage line and where to read on.
+/// The error of a wrong command line. Commands throw it too, for values that only they can check. The engine then adds
+/// the usage line, and says where to read on.
 public struct UsageError: Error, Hashable, Sendable {
   /// The fault of the command line.
   public let message: String

@@ -27,7 +27,7 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
   static func += (a: inout Markup, b: Markup) { a.text += b.text }
 }
 
-/// Escapes markup, and shows characters that turn the direction of text as code points. Line breaks stay.
+/// Escapes markup. Shows characters that reverse the direction of text as code points. Line breaks stay.
 private func escaped(_ words: some StringProtocol) -> String {
   var text = ""
   for scalar in words.unicodeScalars {

@@ -1,4 +1,4 @@
-/// A whole page of HTML with nothing from elsewhere, to be read on a screen, by a screen reader and on paper.
+/// A whole page of HTML that loads nothing from other sites. It suits a screen, a screen reader and paper.
 struct Page {
   /// The place of the style sheet.
   enum Style {
@@ -9,8 +9,8 @@ struct Page {
     /// Beside the page, which has no script.
     case besideAlone
 
-    /// Allows the page's own style, and forms that return to the page's own site. Pages of a site have nothing inline:
-    /// style, script and pictures come from the site itself. All else is forbidden.
+    /// The Content-Security-Policy of the page. It allows the page's own style, and forms that return to the page's own
+    /// site. Pages of a site have nothing inline: style, script and pictures come from the site. All else is forbidden.
     var policy: String {
       switch self {
       case .inside: "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"

@@ -1,6 +1,5 @@
-/// The one style sheet of all pages. It has a scale of sizes and spaces, a light and a dark set of colours, a form for
-/// paper, and cards in place of tables on small screens. Its directions are logical, so it also fits pages from right
-/// to left.
+/// The style sheet of all pages. It has a scale of sizes and spaces, light and dark colours, a form for paper, and
+/// cards in place of tables on small screens. It uses logical directions, so it also fits pages from right to left.
 enum StyleSheet {
   static let text: Markup = """
     \(colours)

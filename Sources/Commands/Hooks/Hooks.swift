@@ -5,7 +5,7 @@ import SatchelWorkspace
 
 /// The programs in a workspace's folder `hooks/`. A command starts them after its work is done and committed.
 ///
-/// Each gets one JSON document on standard input. A hook that fails does not undo the command's work.
+/// Each program gets one JSON document on standard input. A hook that fails does not undo the command's work.
 struct Hooks {
   enum Event: String, CaseIterable {
     /// Bundles were imported.
@@ -18,7 +18,7 @@ struct Hooks {
     case onRefused = "on-refused"
   }
 
-  /// A hook may send a message over a slow line, but a stick must not wait for it forever.
+  /// The longest time for a hook, in milliseconds. A slow line may need it, but the command must not wait forever.
   private static let longest: Int64 = 300_000
   private static let folderName = "hooks"
   private static let variable = "SATCHEL_HOOK"
@@ -32,12 +32,12 @@ struct Hooks {
     self.platform = platform
   }
 
-  /// Runs the hooks for the events of an answer, one after another. A failure is a warning, and the exit code says that
-  /// only a part was done.
+  /// Runs the hooks for the events of an answer, one after another. If a hook fails, the answer has a warning, and its
+  /// exit code says that only a part was done.
   static func run(
     after answer: Answer, isSync: Bool = false, _ command: ParsedCommand, _ context: CommandContext
   ) -> Answer {
-    // A hook that uses this workspace starts no hooks: it could go on forever.
+    // A hook started this command. The command starts no further hooks, because that could go on forever.
     if command.dryRun || context.console.environment(Self.variable) != nil { return answer }
     let hooks = Hooks(in: command.directory, context.platform)
     var answer = answer
@@ -52,7 +52,7 @@ struct Hooks {
     return answer
   }
 
-  /// Runs the programs of some events, one after another, until a person ends one. Returns what went wrong.
+  /// Runs the programs of some events, one after another. If a person ends one, it stops. Returns the failures.
   private func run(_ events: [Event], _ members: [JSONValue.Member]) -> [String] {
     var failures: [String] = []
     for event in events {
@@ -110,7 +110,8 @@ struct Hooks {
       defer { files.close(fd) }
       try files.write(fd, document.prettyBytes)
     }
-    // The input is open before the program runs. So nothing is left behind if this command is killed meanwhile.
+    // The input file is removed once it is open, before the program runs. So no file stays if this command is killed
+    // meanwhile.
     return try platform.programs.run(
       Program(
         path: path, input: Paths.absolute(input, currentDirectory: here),
@@ -118,7 +119,7 @@ struct Hooks {
       opened: remove)
   }
 
-  /// Why the file of an event cannot be run; nil: it can, or there is none.
+  /// Why the file of an event cannot be run. nil if it can be run, or if there is none.
   private func fault(of event: Event) throws -> String? {
     let path = folder.path(Paths.join(Self.folderName, event.rawValue))
     switch try platform.files.kind(path) {

@@ -1,7 +1,7 @@
 import SatchelBundle
 import SatchelValues
 
-/// The command that reads a backup. A fault of the file has another next step than a fault of a device's bundle.
+/// The command that reads a backup. For a faulty backup, its next step differs from the step for a device's bundle.
 enum BackupUse {
   case restore, verification
 

@@ -122,7 +122,8 @@ extension HubTool {
     }
   }
 
-  /// The part of `restore` that works in the present workspace. nil if the command makes a hub from a backup.
+  /// Does `restore --in-place` or `restore --finish` in the present workspace. nil if the command makes a hub from a
+  /// backup.
   private static func restoreHere(_ command: ParsedCommand, _ context: CommandContext) throws -> Answer? {
     let (isInPlace, isEnd) = (command.flag("in-place"), command.flag("finish"))
     let names = command.arguments("FILE") + command.arguments("DIR")
@@ -142,7 +143,7 @@ extension HubTool {
     return answer(try hub.restoreInPlace(), command, context.platform.clock)
   }
 
-  /// Asks before a new epoch begins that no device's bundle has shown to be necessary.
+  /// Asks before a new epoch begins, unless a bundle has shown that the hub was set back.
   private static func askIfUnproved(_ hub: HubWorkspace, _ command: ParsedCommand, _ context: CommandContext) throws {
     let status = try hub.status()
     if status.setBack != nil { return }

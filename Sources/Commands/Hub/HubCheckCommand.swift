@@ -35,7 +35,7 @@ extension HubTool {
         return answer(found, status, quiet: command.quiet)
       } catch {
         let failure = Failure(error)
-        // Another command will be done soon. A watching program asks again.
+        // Another command holds the hub, and will be done soon. The watching program will run `check` again.
         if failure.code == .busy { throw error }
         var answer = answer([HubFinding(level: .critical, words: failure.message)], nil, quiet: command.quiet)
         answer.members.append(.init(name: "error", value: failure.json))
@@ -48,7 +48,7 @@ extension HubTool {
     let worst = found.map(\.level).max() ?? .ok
     let words = found.isEmpty ? "all is well" : found.map(\.words).joined(separator: "; ")
     let (devices, conflicts) = (status?.devices.count ?? 0, status?.openConflicts ?? 0)
-    // After the bar, Nagios reads figures.
+    // Nagios reads the figures after the bar.
     let figures = "devices=\(devices) conflicts=\(conflicts)"
     let name = status.map { "\($0.configuration.name): " } ?? ""
     let line: TerminalText = "SATCHEL \(worst.word) - \(name)\(words) | \(figures)\n"
@@ -58,7 +58,7 @@ extension HubTool {
         "level": .string(worst.word), "devices": .integer(Int64(devices)), "conflicts": .integer(conflicts),
         "found": .array(found.map { ["level": .string($0.level.word), "message": .string($0.words)] }),
       ], code: worst.code)
-    // cron mails all output, and -q prints only warnings.
+    // cron mails all output. With -q, only warnings are printed, so a mail comes only if something is wrong.
     if isQuiet, worst != .ok { answer.warnings = line }
     return answer
   }

@@ -33,8 +33,8 @@ extension HubTool {
       let hub = try open(command, context)
       try command.checkDelivery(to: .folder, context)
       var names = try chosen(command, hub)
-      // If a named device is expired, this is an error. With `--all`, the other devices get their bundles. The same
-      // holds for a device of an unknown user.
+      // If a person names an expired device, the command fails. With `--all`, it leaves expired devices out, and the
+      // other devices get their bundles. The same holds for a device of an unknown user.
       let isForAll = command.values("device").isEmpty
       let expired = isForAll ? try hub.expiredDevices() : []
       let unknown = isForAll ? try hub.devicesOfUnknownUsers() : []

@@ -37,7 +37,7 @@ struct HubFinding {
     return []
   }
 
-  /// The states in which the hub takes no bundle, or devices take none from it.
+  /// The states in which the hub accepts no bundle, or devices accept none from the hub.
   private static func critical(_ status: HubStatus) -> [HubFinding] {
     var words: [String] = []
     if status.setBack != nil { words.append("the hub was set back: satchel-hub status") }
@@ -107,6 +107,6 @@ struct HubFinding {
     return words.map { HubFinding(level: .warning, words: $0) }
   }
 
-  /// In milliseconds.
+  /// A day, in milliseconds.
   private static let day: Int64 = 86_400_000
 }

@@ -67,14 +67,14 @@ extension HubTool {
     return text + "\nNow\n" + (row ?? "  gone\n")
   }
 
-  /// The effect of a change on each column.
+  /// One line for each column, with its values before and after the change.
   static func lines(_ entry: RowHistory.Entry) -> [String] {
     switch entry.operation {
     case .insert: (entry.set ?? []).map { "+ \($0.name): \(Words.value($0.value))" }
     case .delete: (entry.was ?? []).map { "- \($0.name): \(Words.value($0.value))" }
     case .update:
       zip(entry.was ?? [], entry.set ?? []).map { was, set in
-        // The change inserted a row that was there already.
+        // The values are equal if the change inserted a row that was there already.
         was == set
           ? "= \(set.name): \(Words.value(set.value))"
           : "\(was.name): \(Words.value(was.value)) -> \(Words.value(set.value))"

@@ -39,14 +39,14 @@ extension HubTool {
   ) throws -> Answer {
     let named = command.arguments("FILE")
     if named.isEmpty { throw UsageError("name a FILE, or a bundle that waits: --accept BUNDLE, --reject BUNDLE") }
-    // Standard input must be the only file. The next import then merges the waiting bundles.
+    // Standard input must be the only file. So this import leaves the waiting bundles to the next import.
     let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
     return try take(waiting + named, into: hub, command) { file, body in
       try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)
     }.answer
   }
 
-  /// Merges an accepted bundle, or takes a rejected bundle. nil: the command names neither.
+  /// Imports the waiting bundle that a person accepts or rejects by an option. nil: the command names neither.
   private static func decided(_ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer? {
     let (accepted, rejected) = (command.value("accept"), command.value("reject"))
     guard let name = accepted ?? rejected else { return nil }
@@ -60,7 +60,7 @@ extension HubTool {
   }
 
   /// Imports bundles. Returns the answer, and the files that need not be carried any more.
-  /// - Parameter open: gives the path of a named bundle.
+  /// - Parameter open: calls its body with the path of a named bundle.
   static func take(
     _ names: [String], into hub: HubWorkspace, _ command: ParsedCommand,
     open: (_ name: String, _ body: (String) throws -> HubImportReport) throws -> HubImportReport
@@ -83,7 +83,7 @@ extension HubTool {
     func judge(_ file: String) throws -> UnopenedFile {
       guard let sender = StickLayout.sender(ofFile: file) else { return .unneeded }
       let judgement = try hub.judge(unopened: file, of: sender)
-      // Then less is missing of the lost time.
+      // The hub then waits for fewer bundles of the lost time, so it tries to merge them.
       if case .ofReplacedKey = judgement { hasLost = true }
       return judgement
     }
@@ -132,8 +132,8 @@ extension HubTool {
       })
   }
 
-  /// For each device, the emission that the device is not known to have. If one emission fails, the others are still
-  /// made.
+  /// For each device, the emission to carry, if the device is not known to have it. If one emission fails, the others
+  /// are still made.
   private static func due(
     _ hub: HubWorkspace, _ command: ParsedCommand, _ stick: StickRoom
   ) throws -> [Syncing.Outgoing] {
@@ -166,7 +166,7 @@ extension HubTool {
     }
   }
 
-  /// The fate of a bundle of this hub that a device brought back.
+  /// Says what happened to a bundle of this hub that a device brought back.
   private static func ownWords(_ report: HubImportReport) -> String {
     if report.verdict == .collected { return ", which this hub made and had lost: it is kept." }
     if report.isOfLostKey { return " is signed with a key of this hub that was lost: not used." }

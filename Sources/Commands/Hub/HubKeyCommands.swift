@@ -64,8 +64,8 @@ extension HubTool {
     (cost.isSetBack ? lostRows : "") + unmerged(cost) + visits(cost)
   }
 
-  /// Says which bundles a new key gives up while a lost time is recovered, and how to keep them. Empty if nothing is
-  /// recovered.
+  /// Says which bundles the hub gives up if it gets a new key while it recovers a lost time, and how to keep them.
+  /// Empty if the hub recovers nothing.
   private static func unmerged(_ cost: HubWorkspace.CostOfLoss) -> TerminalText {
     guard let recovery = cost.recovery else { return "" }
     return """
@@ -90,7 +90,8 @@ extension HubTool {
     return "\(parts.joined(separator: " "))"
   }
 
-  /// Says which rows or bundles the new key has given up, for a script that was not asked. Empty if there are none.
+  /// Says which rows or bundles were given up with the former key. A script reads this, because it was not asked. Empty
+  /// if there are none.
   private static func givenUp(_ cost: HubWorkspace.CostOfLoss) -> TerminalText {
     guard let recovery = cost.recovery else {
       return cost.isSetBack ? "Given up with the former key: the rows that this hub sent in the lost time.\n" : ""
@@ -136,8 +137,8 @@ extension HubTool {
     ]
   }
 
-  /// The command that revokes a device, as `device revoke` and as `keys revoke`. A device's right to deliver ends with
-  /// its keys, so both commands do the same.
+  /// The command that revokes a device. `device revoke` and `keys revoke` do the same, because a device's right to
+  /// deliver ends with its keys.
   static func revoke(_ path: [String]) -> Command {
     Command(
       path, summary: "end a device's right to deliver and to receive",
@@ -197,7 +198,7 @@ extension HubTool {
       """
   }
 
-  /// The question before a device is revoked whose bundles wait here.
+  /// The question before the hub revokes a device whose bundles wait here.
   private static func question(_ deleted: [WaitingBundle]) -> TerminalText {
     let accept = deleted.first { if case .braked = $0.reason { true } else { false } }
     let way = accept.map { " To take it first: satchel-hub import --accept \($0.name)." } ?? ""

@@ -111,7 +111,7 @@ extension HubTool {
     return facts.all
   }
 
-  /// The devices with a former user whose work still counts.
+  /// The devices that changed their user, if work of the former user still counts.
   private static func handovers(_ status: HubStatus, _ now: Int64, by clock: any WallClock) -> [String] {
     status.devices.filter { $0.device.state != .revoked }.flatMap { entry in
       entry.formerUsers.filter { $0.until > now }.map { former in
@@ -123,8 +123,8 @@ extension HubTool {
     }
   }
 
-  /// Warnings about clocks, each with the clock's owner. A difference between two clocks does not show which of them is
-  /// wrong. While this hub's own clock has a fault, no device is blamed.
+  /// Warnings about clocks, each with the clock's owner. A difference between two clocks does not show which clock is
+  /// wrong. While this hub's own clock has a fault, no device's clock is blamed.
   private static func clockWarnings(_ status: HubStatus, _ now: Int64, by clock: any WallClock) -> [String] {
     let skewed = status.devices.map(\.device).filter { $0.state != .revoked && Words.skew($0.skew) != nil }
     let blamed = status.clockFault == nil ? skewed : []
@@ -162,7 +162,7 @@ extension HubTool {
     }
   }
 
-  /// The advice for the time before the lost time is merged.
+  /// The advice to a person before the hub merges the lost time.
   private static let lateWords = """
     First enrol the tablets that got their folder in the lost time: satchel keys request FILE there. If a tablet \
     delivers only after the merge, its additions to counters and lists may become open conflicts.
@@ -188,7 +188,7 @@ extension HubTool {
       """
   }
 
-  /// Which devices have reported, and which bundles are on their way.
+  /// The table of devices: when each device reported, and which bundles it is known to have.
   static func devices(_ status: HubStatus, _ now: Int64) -> StatusSheet.Table {
     StatusSheet.Table(
       titles: ["Device", "User", "State", "Heard", "Merged", "Its rows", "Verified", "Never came"],
@@ -209,7 +209,7 @@ extension HubTool {
     if made == .zero { return "nothing yet" }
     if known >= made { return "up to date" }
     if known == .zero { return "not known" }
-    // In a new epoch, numbers begin far above.
+    // In a new epoch, the numbers of emissions begin far above the former numbers.
     let behind = made.rawValue - known.rawValue
     return behind < mostCounted ? "\(Words.count(Int(behind), "bundle")) behind" : "behind"
   }

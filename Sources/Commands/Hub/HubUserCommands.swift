@@ -138,7 +138,7 @@ extension HubTool {
 extension ParsedCommand {
   /// The value of `--expires`, in milliseconds since 1970. nil if the option is absent; `.some(nil)` for "never".
   ///
-  /// If the last day is over, a person at a terminal is asked.
+  /// If the last day is over, a person at the terminal must confirm it.
   func expiry(_ context: CommandContext) throws -> Int64?? {
     guard let text = value(HubTool.expiry.long) else { return nil }
     let time = try HubTool.lastDay(text, by: context.platform.clock)
@@ -159,7 +159,7 @@ extension HubTool {
     return time
   }
 
-  /// The next step for changes that a former last day kept out. Empty if there are none.
+  /// The next step for changes that the hub refused because of a former last day. Empty if there are none.
   static func letIn(_ count: Int) -> TerminalText {
     if count == 0 { return "" }
     return """

@@ -13,7 +13,7 @@ protocol LocalSite: Sendable {
 }
 
 extension LocalSite {
-  /// Decides about a request before any byte of its body is stored. Rejects a request that the gate does not admit, or
+  /// Decides about a request before any byte of its body is stored. Refuses a request that the gate does not admit, or
   /// that is too large. Only forms have a body.
   func receive(_ request: WebRequest) -> WebIntake {
     let verdict = gate.verdict(on: request)
@@ -35,7 +35,7 @@ extension LocalSite {
 enum LocalPages {
   static let port = OptionSpec("port", kind: .value("NUMBER"), help: "listen there (any port that is free)")
 
-  /// The end of the help of each such command.
+  /// The last paragraph in the help of each command that shows pages.
   static let words = """
     The pages are for browsers on this machine alone. The address that is printed works once, in one browser, and \
     nothing is loaded from elsewhere. Ctrl-C ends it.

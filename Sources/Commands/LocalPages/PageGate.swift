@@ -65,7 +65,8 @@ final class PageGate: Sendable {
     return ["127.0.0.1:\(port)", "localhost:\(port)"]
   }
 
-  /// The port is in the name, so that two sessions on this machine have different cookies.
+  /// The name of the session's cookie. It contains the port, so that two sessions on this machine have different
+  /// cookies.
   private var cookie: String { "satchel-\(state.withLock { $0.port })" }
 
   /// Judges a request by its first lines. This changes nothing, so it can be called again.
@@ -80,13 +81,14 @@ final class PageGate: Sendable {
     return .admitted(page: String(request.path.dropFirst(folder.count)))
   }
 
-  /// Why a request is refused. nil if the request uses this machine's own address and comes from the own pages.
+  /// Why a request is refused. nil if it uses this machine's own address and does not come from a page of another site.
   private func refusal(of request: WebRequest) -> GateRefusal? {
-    // Another site's name may resolve to this machine, but the request still contains that name.
+    // The name of another site may resolve to this machine. The request still contains that name, so it is refused.
     guard let host = request.header("host"), names.contains(host) else { return .otherAddress }
     guard ["GET", "HEAD", "POST"].contains(request.method) else { return .method }
     if request.method != "POST" { return nil }
-    // Every browser sends the origin of a form. Another server may have this machine's other name at the same port.
+    // Every browser sends the origin of a form. The host must be in it, because another server at the same port may
+    // have this machine's other name.
     guard request.header("origin") == "http://\(host)" else { return .foreignForm }
     return nil
   }

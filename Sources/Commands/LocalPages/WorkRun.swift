@@ -1,7 +1,7 @@
 import SatchelPlatform
 import Synchronization
 
-/// A part of the result of long work, in the order in which the command wrote it.
+/// A text that the command wrote, as a part of the result of long work. The parts have the order of writing.
 struct WorkPiece: Sendable {
   let words: String
   let isWarning: Bool
@@ -31,8 +31,8 @@ enum WorkStanding: Sendable {
   case at(Progress, milliseconds: Int64)
 }
 
-/// One piece of long work while it runs, and its result. It takes the place of the terminal for the command that does
-/// the work.
+/// Long work while it runs, and its result. The command that does the work writes to this object in place of the
+/// terminal.
 final class WorkRun<Item: PageTask>: Console, ProgressObserver {
   private struct State {
     var pieces: [WorkPiece] = []
@@ -51,7 +51,7 @@ final class WorkRun<Item: PageTask>: Console, ProgressObserver {
   private let clock: any WallClock
   private let state: Mutex<State>
 
-  /// - Parameter context: its terminal is asked for the password of the keys.
+  /// - Parameter context: the work asks for the password of the keys at the terminal of this context.
   init(_ task: Item, _ context: CommandContext) {
     self.task = task
     state = Mutex(State())

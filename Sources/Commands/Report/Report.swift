@@ -31,7 +31,7 @@ struct Report {
     ] + sections
   }
 
-  /// The report as one file without scripts, and with nothing from elsewhere.
+  /// The report as one file that has no scripts and loads nothing.
   var html: String {
     let content: [Markup] = all.map { section in
       section.table.rows.isEmpty
@@ -98,7 +98,7 @@ extension Report.Section {
 
   /// - Parameters:
   ///   - entries: entries of the ledger, the newest first.
-  ///   - clock: has the zone of the times.
+  /// - clock: gives the local time of each entry.
   static func bundles(_ entries: [LedgerEntry], by clock: any WallClock) -> Report.Section {
     Report.Section(
       heading: "The newest bundles",

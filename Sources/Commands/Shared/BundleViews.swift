@@ -75,7 +75,7 @@ struct BundleContent {
   private(set) var rows: [TerminalText] = []
   private(set) var rowDocuments: [JSONValue] = []
   private(set) var conflicts: [String] = []
-  /// The SQL that the bundle runs, each with the version to which it leads.
+  /// The migrations of the bundle: SQL, each with the dataset version to which it leads.
   private(set) var migrations: [Migration] = []
 
   init(_ bundle: borrowing VerifiedBundle, withRows: Bool) throws {

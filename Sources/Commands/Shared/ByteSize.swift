@@ -1,6 +1,6 @@
 /// Sizes as people write them.
 enum ByteSize {
-  /// Reads `700M`, `4G` or `64K` (powers of 1024), or a number of bytes. nil if the text is neither.
+  /// Reads `700M`, `4G` or `64K` (powers of 1024), or a number of bytes. nil for any other text.
   static func bytes(_ text: String) -> Int64? {
     let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
     let unit = text.last.flatMap { units[Character($0.uppercased())] }

@@ -43,7 +43,7 @@ enum CSV {
 
   private static let separators = [",", ";", "\t"].map { UInt8(ascii: $0) }
 
-  /// The separator that a line at the beginning names. Removes that line; nil: there is none.
+  /// The separator that the first line names, as in `sep=;`. Removes this line. nil if there is no such line.
   private static func namedSeparator(_ bytes: inout ArraySlice<UInt8>) -> UInt8? {
     let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     guard let last = line.last, separators.contains(last), line.dropLast().elementsEqual("sep=".utf8) else {
@@ -65,8 +65,8 @@ enum CSV {
     return separators.reduce(separators[0]) { counts[$1, default: 0] > counts[$0, default: 0] ? $1 : $0 }
   }
 
-  /// Lines of fields, as spreadsheets read them. Characters that control a terminal or turn the text, and line breaks
-  /// in a field, become U+FFFD.
+  /// Lines of fields, as spreadsheets read them. Characters that control a terminal or reverse the text, and line
+  /// breaks in a field, become U+FFFD.
   static func text(_ rows: [[String]]) -> String {
     rows.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
   }

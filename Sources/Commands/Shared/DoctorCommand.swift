@@ -70,7 +70,7 @@ enum DoctorCommand {
     return lines.map { "\($0)\n" as TerminalText }.joined()
   }
 
-  /// Whether a person must mend this before a repair is possible. Its hint says how.
+  /// Whether a person must correct this finding before a repair is possible. The finding's hint says how.
   private static func preventsRepair(_ finding: Finding) -> Bool {
     finding.hint != nil && [.notCaptured, .replaced, .schemaDrift].contains(finding.code)
   }

@@ -1,6 +1,6 @@
 import SatchelWorkspace
 
-/// Whether a command's bundles are encrypted.
+/// The option that encrypts a command's bundles.
 enum Encrypting {
   static let option = OptionSpec(
     "encrypt", help: "so that only its receiver (and keys that the dataset names) can read it")

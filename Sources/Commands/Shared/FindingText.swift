@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelWorkspace
 
-/// Findings that stop nothing, but that people will notice later: as words, and as a member of the document.
+/// Findings that stop no command, but that people will notice later: as text, and as JSON.
 enum FindingText {
   static func notes(_ findings: [Finding]) -> TerminalText {
     findings.map { ("Note: \($0.message)\n" as TerminalText) + ($0.hint.map { "  \($0)\n" } ?? "") }.joined()

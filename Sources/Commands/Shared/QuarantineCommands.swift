@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelWorkspace
 
-/// The commands `quarantine`: the refused files, and whether they are still needed.
+/// The commands `quarantine`. They list the refused files, say whether a file is still needed, and remove files.
 struct QuarantineCommands {
   let tool: String
   let list: @Sendable (ParsedCommand, CommandContext) throws -> [Quarantine.Refused]

@@ -3,9 +3,10 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The effects of an import, in more words than the report of a real import.
+/// The effects of an import, in more words than the text of a real import.
 enum Rehearsal {
-  /// In a rehearsal, adds to an import's answer which rows would change and which conflicts would arise.
+  /// Adds to an import's answer the rows that change and the conflicts that arise. The text gets them only in a dry
+  /// run.
   static func extend(
     _ text: TerminalText, _ json: JSONValue, _ verdict: Verdict, by tally: RowTally, _ found: [ConflictRecord],
     _ command: ParsedCommand

@@ -32,7 +32,7 @@ struct StatusSheet {
   let steps: [String]
   var table: Table?
 
-  /// The most steps that are shown. After these steps, `status` shows the next ones.
+  /// The most steps that `status` shows. After a person has done these steps, `status` shows the next steps.
   private static let mostSteps = 3
 
   var text: TerminalText {
@@ -54,7 +54,7 @@ extension Quarantine.Refused {
 }
 
 extension StatusSheet {
-  /// The step that refused files need. nil if they need none.
+  /// The step that a person must do about refused files. nil if no file needs a step.
   static func stepOfQuarantine(_ refused: [Quarantine.Refused], tool: String) -> String? {
     let isFull = Quarantine.isFull(refused.map(\.bytes))
     if !isFull, refused.allSatisfy(\.hasCome) { return nil }

@@ -6,7 +6,7 @@ enum BundleSize {
   static let option = OptionSpec(
     "size", kind: .value("SIZE"), help: "a bundle of at most SIZE, such as 200K: rows first, then files that fit")
 
-  /// A smaller bundle would be mostly overhead.
+  /// The least size that is accepted. A smaller bundle would be mostly overhead.
   private static let leastBytes: Int64 = 4 << 10
 
   /// Reads the size. Throws a `UsageError` if the text is no size, or too small.
@@ -33,7 +33,7 @@ enum BundleSize {
 }
 
 extension ParsedCommand {
-  /// The largest size of a bundle's file, in bytes. nil if it does not matter.
+  /// The largest size of a bundle's file, in bytes. nil if the option is absent.
   func bundleSize() throws -> Int64? { try value(BundleSize.option.long).map(BundleSize.bytes) }
 
   /// The room that the options `--size` and `--files-size` leave for a bundle.

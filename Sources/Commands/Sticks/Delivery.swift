@@ -3,11 +3,11 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The place of the bundle of one export or emission.
+/// The place in which a command put the bundle of one export or emission.
 struct Delivered {
   /// The file for a person to carry. nil if volumes replace it, or if it is not copied.
   var copy: String?
-  /// The volumes in its place; parity volumes come last.
+  /// The volumes that replace the file. Parity volumes come last.
   var volumes: [String] = []
   /// Whether the bundle goes to standard output.
   var isStreamed = false
@@ -35,8 +35,8 @@ struct Delivered {
 enum DeliveryTarget { case folder, folderOrFile }
 
 extension ParsedCommand {
-  /// Checks the options for the delivery before anything is made. Otherwise a bundle could exist that no person knows,
-  /// and the next run would only report it as old.
+  /// Checks the options for the delivery before the command makes a bundle. Otherwise the command could fail after it
+  /// made a bundle, and the next run would report that bundle as old.
   func checkDelivery(to kind: DeliveryTarget, _ context: CommandContext) throws {
     let isCut = try volumePlan() != nil
     _ = try bundleRoom()
@@ -62,12 +62,12 @@ extension ParsedCommand {
 
   /// Copies a bundle from the outbox to the place of `--to`, as volumes if they are requested and needed.
   ///
-  /// If `--to` names a stick, that place is the folder in which `sync` puts this replica's bundles. Other files there
-  /// stay.
+  /// If `--to` names a stick, the place is the folder in which `sync` puts this replica's bundles. Other files in that
+  /// folder stay.
   /// - Parameters:
   ///   - replica: the sender.
   ///   - unknown: finds the files of the replica that the replica does not know.
-  ///   - cut: cuts the bundle into a folder; into the outbox if the folder is nil.
+  /// - cut: cuts the bundle into volumes in the folder `target`. If `target` is nil, in the outbox.
   func deliver(
     _ file: String, of replica: WorkspaceConfiguration, _ context: CommandContext, unknown: Stick.UnknownOwn,
     cut: (_ plan: VolumePlan, _ target: String?) throws -> [String]
@@ -100,7 +100,8 @@ extension ParsedCommand {
       hint: "Carry it to its receiver. Choose another folder for the new file.")
   }
 
-  /// The place for a copy of a bundle: a stick's folder for its receiver, or the named folder or file itself.
+  /// The place for a copy of a bundle. On a stick, it is the folder for the bundle's receiver. Otherwise, it is the
+  /// named folder or file.
   private func place(
     for file: String, in named: String, of replica: WorkspaceConfiguration, _ context: CommandContext,
     _ unknown: Stick.UnknownOwn

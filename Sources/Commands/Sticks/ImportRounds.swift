@@ -26,23 +26,23 @@ struct ImportRounds {
   private(set) var stopped: Failure?
   /// Files that were not imported, because too many files of the same sender were refused.
   private(set) var leftAlone = 0
-  /// The senders of files that were refused earlier with the same bytes, for a reason that stays.
+  /// The senders of files that an earlier sync refused. These files have the same bytes, and the reason of their
+  /// refusal stays.
   private var refusedEarlier: Set<ReplicaID?> = []
-  /// Whether a file was left alone only because of files that were refused earlier.
+  /// Whether a file was not imported because of its sender's refused files, and earlier refusals counted among these.
   private var isAnyUnread = false
 
-  /// Whether a person named just one file: its refusal is then the answer of the command.
+  /// Whether a person named only one file. If this file is refused, the refusal is the answer of the command.
   private let isAlone: Bool
   private let mostRefused: Int
   /// The number of refused files, by sender.
   private var refused: [ReplicaID?: Int] = [:]
-  /// The outcome for each bundle: whether it need not be carried any more. Other files with the same bundle have the
-  /// same outcome.
+  /// For each bundle, whether it need not be carried any more. All files with the same bundle have the same outcome.
   private var known: [Digest: Bool] = [:]
   private var takenCopies: [String] = []
 
-  /// The most files of one sender that are refused when a stick is synced. The same limit is for all files that prove
-  /// no sender.
+  /// The most files of one sender that are refused when a stick is synced. All files without a proved sender share one
+  /// such limit.
   static let mostRefusedOfStick = 100
   /// The most rounds for files that wait for other files. A device's bundles in order need one round.
   private static let mostRounds = 10
@@ -94,13 +94,13 @@ struct ImportRounds {
         try take(file, unopened: unopened, body).map { (file, $0) }
       }
     }
-    // No file is read once more only to repeat why it waits.
+    // A file that still waits is not read again. Its last failure says why it waits.
     for (file, gap) in waiting where isWelcome(file) {
       if let gap { refuse(file, gap) }
     }
   }
 
-  /// Imports a file. Returns the refusal if the file waits for another file; nil: it does not wait.
+  /// Imports a file. Returns the failure if the file waits for another file. nil if it does not wait.
   private mutating func take(
     _ file: InspectedFile, unopened: (_ file: String) throws -> UnopenedFile, _ body: (_ file: String) throws -> Told
   ) throws -> Failure? {
@@ -120,7 +120,7 @@ struct ImportRounds {
     do { note(file, try body(file.path)) } catch let error as Refusal where error.code == .gap && !isAlone {
       return Failure(error)
     } catch let error as Refusal where error.isForElsewhere && !isAlone {
-      // A courier's stick also holds bundles for other replicas.
+      // A stick may also hold bundles for other replicas.
       leave(file, error.message)
     } catch let error as Quarantine.RefusedEarlier {
       refuse(file, error)
@@ -140,7 +140,7 @@ struct ImportRounds {
 
   private func isWelcome(_ file: InspectedFile) -> Bool { refused[file.sender, default: 0] < mostRefused }
 
-  /// Leaves a file in its place that no key here opens. This is only a failure if a person may have to act.
+  /// Leaves a file in its place, because no key here opens it. This is a failure only if a person may have to act.
   private mutating func leave(_ file: InspectedFile, _ judgement: UnopenedFile) {
     switch judgement {
     case .unneeded:
@@ -210,7 +210,7 @@ struct ImportRounds {
       }
     }
     answer.members = [.init(name: "bundles", value: .array(documents))]
-    // A person may wait for the file that was left alone.
+    // A person may wait for a file that was not imported, so the exit code shows it.
     if isAnyUnread, answer.code == .done { answer.code = .refused }
     if let stopped {
       answer.warnings += stopped.text

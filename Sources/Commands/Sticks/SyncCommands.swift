@@ -10,7 +10,7 @@ struct SyncCommands: Sendable {
   /// Throws if there is no workspace, before the command waits for a stick.
   let check: @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> Void
   let sync: Sync
-  /// The language of the person for the last lines. The result is nil for English.
+  /// Makes the last lines in the language of the person. The result is nil for English.
   typealias Speech = @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> SyncSpeech?
   /// nil: this tool answers in English only.
   var speech: Speech?
@@ -21,7 +21,7 @@ struct SyncCommands: Sendable {
     return { stick, command, context in
       var answer = try sync(stick, command, context)
       answer.members.insert(JSONValue.Member(name: "stick", value: .string(stick)), at: 0)
-      // A hook follows the links of its own machine, not the rules for sticks.
+      // Hooks are on this machine, so the rules against links on sticks do not apply to them.
       return Hooks.run(after: answer, isSync: true, command, context)
     }
   }
@@ -30,7 +30,7 @@ struct SyncCommands: Sendable {
   private var spoken: Sync {
     let (sync, speech) = (syncWithHooks, speech)
     return { stick, command, context in
-      // A wrong option must fail before anything is done.
+      // A wrong language option must throw before the sync begins.
       let person = try speech?(command, context)
       var answer = try sync(stick, command, context)
       if let person { answer.closing = person.lines(after: answer, stick: stick, context.platform.files) }

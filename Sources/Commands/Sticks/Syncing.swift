@@ -32,7 +32,7 @@ struct Syncing {
     }
   }
 
-  /// How a bundle went on the stick.
+  /// How a bundle came onto the stick.
   private enum Placing {
     case put, wasThere
     case volumes(PutVolumes)
@@ -43,7 +43,7 @@ struct Syncing {
     var answer: Answer
     /// Files that need not be carried any more.
     var taken: [String] = []
-    /// Files that were not imported, because too many like them were refused.
+    /// The number of files that were not imported, because too many files like them were refused.
     var leftAlone = 0
   }
 
@@ -83,7 +83,7 @@ struct Syncing {
   /// Imports, makes bundles, and puts them on the stick. From the import on, a failure of one part does not stop the
   /// other parts, and the answer reports everything that was done.
   /// - Parameters:
-  ///   - waiting: files of the workspace that can be imported by now.
+  /// - waiting: waiting files of the workspace that can now be imported.
   ///   - take: imports these files, and the bundles on the stick that are for this replica.
   ///   - make: makes the bundles that are due, for the room on the stick. In a dry run, it only says which.
   ///   - cut: puts volumes of a bundle on a medium.
@@ -94,7 +94,8 @@ struct Syncing {
     made: (Failure) -> [Outgoing] = { _ in [] }
   ) throws -> Answer {
     var found = try stick.bundles()
-    // A hub verifies its own bundle as a whole, and records the proof or keeps the bundle.
+    // A hub imports its own unknown bundles too. The import records the proof that the hub was set back, or keeps the
+    // bundle.
     if tool == HubTool.name { found.bundles = stick.unknown.proofsOfHub.map(\.path) + found.bundles }
     let isIdle = waiting.isEmpty && found.bundles.isEmpty
     var result = Import(answer: Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]))
@@ -103,8 +104,8 @@ struct Syncing {
       do { result = try take(waiting, found.bundles) } catch {
         let failure = Failure(error)
         result.answer.text = ""
-        // The next export may remove the cause of a failed import. But if another program works on the database, the
-        // export would wait for it too.
+        // The export goes on after a failed import, because it may remove the cause. But if another program works on
+        // the database, the export would wait for that program too.
         if failure.code == .busy || failure.code == .usage {
           left = try self.made(before: error, made)
         } else {
@@ -114,7 +115,7 @@ struct Syncing {
     }
     var answer = result.answer
     if !isRehearsal { answer.text = brief(answer.text) }
-    // A file that was refused, or that waits, stays.
+    // A file that was refused, or that waits, stays on the stick.
     let unknown = Set(stick.unknown.map(\.path))
     let gone = result.taken.filter { stick.holds($0) && !unknown.contains($0) }
     if !isRehearsal { attempt(&answer) { _ in try stick.take(gone) } }
@@ -187,8 +188,8 @@ struct Syncing {
     answer.members.append(.init(name: "left_alone", value: .integer(Int64(rest + found.strange + found.forNamesakes))))
   }
 
-  /// Whether the stick has the room that it reports, as far as a test finds. The stick is not tested if no bundle goes
-  /// onto it. Bundles on the stick are imported before, because the test could damage the files of a false stick.
+  /// Tests whether the stick has the room that it reports. The stick is not tested if no bundle goes onto it. Bundles
+  /// on the stick are imported before, because the test could damage the files of a false stick.
   private func isSizeTrue(for outgoing: [Outgoing], _ answer: inout Answer) -> Bool {
     guard mustProveSize, outgoing.contains(where: { $0.file != nil }) else { return true }
     do {
@@ -256,7 +257,8 @@ struct Syncing {
       ])
   }
 
-  /// How a bundle was put on the stick. In a rehearsal, how it would be. nil if there is no bundle.
+  /// Puts a bundle on the stick, and returns how. In a dry run, returns how it would be put there. nil if there is no
+  /// bundle.
   private func put(
     _ outgoing: Outgoing, _ cut: (Outgoing, String, StickVolumes) throws -> CarriedVolumes
   ) throws -> Placing? {
@@ -264,7 +266,7 @@ struct Syncing {
       if outgoing.failure == nil, !isRehearsal { try stick.clear(to: outgoing.to) }
       return nil
     }
-    // In a rehearsal, a bundle that is not made yet has no file.
+    // In a dry run, a bundle that is not made yet has no file.
     guard try stick.platform.files.kind(file) == .file || !isRehearsal else { return .put }
     if let excess = try BundleSize.excess(of: stick.platform.files.size(file), over: size, cut: cutting(outgoing)) {
       throw excess
@@ -289,7 +291,7 @@ struct Syncing {
     if isRehearsal { return .put }
     try stick.put(before: outgoing.before, to: outgoing.to)
     let put = PutVolumes(try cut(outgoing, file, medium))
-    // No volume fits, and the stick holds none: other files fill the stick.
+    // No volume fits, and the stick has no volume of this bundle. So other files fill the stick.
     if put.put.isEmpty, !put.missing.isEmpty, try !medium.holdsVolumes(of: Paths.name(of: file)) {
       try stick.checkRoom(for: file, to: outgoing.to)
     }

@@ -6,7 +6,7 @@ extension [UnknownOwnBundle] {
   /// The bundles from a hub that prove that the hub was set back, or that belong to the lost time.
   var proofsOfHub: [UnknownOwnBundle] { filter { $0.isProof && $0.manifest?.kind == .scope } }
 
-  /// The words about these files. The import of a hub reports `proofsOfHub`.
+  /// The reports about these files. At a hub, `proofsOfHub` are left out, because the import reports them.
   func failures(at tool: String) -> [Failure] {
     if tool == DeviceTool.name { return map(\.failureAtDevice) }
     let reported = Set(proofsOfHub.map(\.path))

@@ -4,7 +4,7 @@ import SatchelWorkspace
 
 /// The command `watch`: waits for sticks, and syncs with each stick.
 struct Watch {
-  /// The most visits in the JSON document.
+  /// The most visits in the JSON document. A visit is one sync with one stick.
   private static let mostKept = 100
 
   private let command: ParsedCommand
@@ -13,11 +13,11 @@ struct Watch {
   private let folder: String
   private let pause: Int64
   private var sticks: AppearingSticks
-  /// The last visits, for programs.
+  /// The last visits, for the JSON document.
   private var visits: [JSONValue] = []
   private var count: Int64 = 0
   private var failures: Int64 = 0
-  /// The last reported trouble of each path, so that it is reported only once.
+  /// The last reported trouble of each path. With it, the same trouble is reported only once.
   private var lastTrouble: [String: TerminalText] = [:]
 
   init(_ command: ParsedCommand, _ context: CommandContext, sync: @escaping SyncCommands.Sync) throws {
@@ -41,7 +41,7 @@ struct Watch {
     return answer(count == 0 ? "There is no stick in \(folder).\n" : "", code)
   }
 
-  /// Continues until it receives a request to end.
+  /// Syncs with each stick that appears, until a person or the system requests the end.
   mutating func run() throws -> Answer {
     let isThere = try context.platform.isFolder(folder)
     say("Watching \(folder) for sticks\(isThere ? "" : ", which is not there yet"). Ctrl-C ends it.\n")

@@ -1,9 +1,10 @@
 import SatchelDevice
 import SatchelPlatform
 
-/// The first page: how the work is, the sticks, and everything that a person should know.
+/// The first page. It shows how the work is, the sticks, and everything that a person should know.
 extension WindowSite {
-  /// Seconds until the browser looks again. A stick that is plugged in should appear soon.
+  /// Seconds until the browser loads the page again. Without a stick the time is short, so that a new stick appears
+  /// soon.
   private static let pauses = (withoutStick: "10", withStick: "60")
 
   func home(_ words: WindowWords) throws -> WebResponse {
@@ -25,7 +26,7 @@ extension WindowSite {
         \(problems(status, words))
         """, words)
     } catch {
-      // The sync of a stick may remove the fault, so the buttons stay.
+      // A sync with a stick may remove the fault, so the buttons stay.
       response = frame(words(.plainTitle), "\(failed(Failure(error), words))\n\(buttons)", words)
     }
     response.headers.append(("Refresh", sticks.isEmpty ? Self.pauses.withoutStick : Self.pauses.withStick))

@@ -2,8 +2,8 @@ import SatchelDevice
 
 /// The work on this device that the office is not known to have.
 ///
-/// It says that everything is at the office only if nothing speaks against it. So it looks at more than the pending
-/// changes: exports and files on their way, files that no bundle can carry, decisions, conflicts that were not
+/// The verdict is `everything` only if no fact speaks against it. So the pending changes are not enough. The verdict
+/// also depends on exports and files on their way, files that no bundle can carry, decisions, conflicts that were not
 /// reported, and every fault that makes the counts uncertain.
 struct OfficeStanding {
   enum Verdict: Equatable {
@@ -36,15 +36,15 @@ struct OfficeStanding {
   struct Lack: Equatable {
     let text: WindowText
     let count: Int64
-    /// Whether it is packed, so that only the answer of the office is missing.
+    /// Whether the work is packed. Then only the answer of the office is missing.
     var isUnderWay = false
   }
 
   let verdict: Verdict
   let lacks: [Lack]
 
-  /// - Parameter lastSync: the result of the last sync in this window; nil: it is not known. If that sync could not put
-  ///   the work on the stick, packed work is not under way.
+  /// - Parameter lastSync: the result of the last sync in this window. nil: the result is not known. If that sync could
+  ///   not put the work on the stick, packed work is not under way.
   init(_ status: DeviceStatus, lastSync: SyncSummary? = nil) {
     guard let current = status.current else {
       lacks = []
@@ -81,7 +81,7 @@ struct OfficeStanding {
     let all: [Lack] = [
       Lack(text: .changesToCarry, count: Int64(current.notExported)),
       Lack(text: .changesUnconfirmed, count: Int64(packed), isUnderWay: true),
-      // The changes of an export may have been undone since, so that no change is pending.
+      // An unconfirmed export may have no pending change, because its changes were undone since.
       Lack(text: .exportsUnconfirmed, count: packed > 0 ? 0 : unconfirmed.exports, isUnderWay: true),
       Lack(text: .decisions, count: Int64(unconfirmed.decisions)),
       Lack(text: .conflictsToReport, count: unconfirmed.conflicts),

@@ -5,8 +5,8 @@ import SatchelPlatform
 struct StatusSpeech: Sendable {
   private let words: WindowWords
 
-  /// nil: the person reads English, so the answer of the command itself is right. Throws a `UsageError` if the command
-  /// line names an unknown language.
+  /// nil if the person reads English, because the answer of the command itself is English. Throws a `UsageError` if the
+  /// command line names an unknown language.
   init?(_ command: ParsedCommand, _ context: CommandContext) throws {
     let language = try WindowLanguage.chosen(by: command, context.console)
     if language == .english { return nil }

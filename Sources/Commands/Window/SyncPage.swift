@@ -1,6 +1,6 @@
 import SatchelPlatform
 
-/// The page of a sync: how far it is, and then its result in words.
+/// The page of a sync. It shows how far the sync is, and then the result in words.
 extension WindowSite {
   func workPage(_ words: WindowWords) -> WebResponse {
     guard let run = work.current else {

@@ -5,8 +5,8 @@ import SatchelPlatform
 struct SyncSpeech: Sendable {
   private let words: WindowWords
 
-  /// nil: the person reads English, so the answer of the command itself is right. A document and a rehearsal have no
-  /// last lines. Throws a `UsageError` if the command line names an unknown language.
+  /// nil if the person reads English, because the answer of the command itself is English. Also nil for JSON and for a
+  /// dry run, which have no last lines. Throws a `UsageError` if the command line names an unknown language.
   init?(_ command: ParsedCommand, _ context: CommandContext) throws {
     let language = try WindowLanguage.chosen(by: command, context.console)
     if language == .english || command.json || command.dryRun { return nil }
@@ -22,7 +22,7 @@ struct SyncSpeech: Sendable {
     if summary.isDataFaulty { lines.append(words(.wrong)) }
     lines += summary.lines(words)
     if isDone {
-      // A folder is not pulled out.
+      // Only a removable medium can be pulled out.
       if (try? Medium(of: folder, files).isRemovable) == true { lines.append(words(.safe, ["name": name])) }
     } else if summary.wayOut == nil {
       lines.append(words(.askOffice))
@@ -30,8 +30,8 @@ struct SyncSpeech: Sendable {
     return Self.text(lines)
   }
 
-  /// The lines if a sync could not begin, or ended with this failure. Empty if the command line is wrong: the usage is
-  /// in English.
+  /// The lines if a sync could not begin, or ended with this failure. Empty if the command line is wrong, because the
+  /// usage is in English.
   func lines(after failure: Failure) -> TerminalText {
     if failure.code == .usage { return "" }
     let summary = SyncSummary(["error": failure.json])

@@ -3,7 +3,7 @@ import SatchelValues
 
 /// The result of a sync in the words of the window, made from the document that `sync --json` prints.
 struct SyncSummary {
-  /// The part that a bundle for the office has in the result.
+  /// How a bundle for the office got onto the stick.
   enum Delivery: Equatable {
     case put, wasThere, nothing, failed
     /// Other sticks must carry the rest.
@@ -30,7 +30,7 @@ struct SyncSummary {
   /// The reasons of the failures: of the whole sync, and of files that were not imported.
   private(set) var reasons: [String] = []
 
-  /// - Parameter document: nil: the sync ended without a document.
+  /// - Parameter document: the JSON document. nil: the sync ended without a document.
   init(_ document: JSONValue?) {
     for bundle in document?["bundles"]?.arrayValue ?? [] { add(bundle) }
     refused += Int64(document?["refused"]?.arrayValue?.count ?? 0)
@@ -44,7 +44,7 @@ struct SyncSummary {
   /// Whether the work that was due is not on the stick.
   var isWorkLeftBehind: Bool { deliveries.contains(.failed) || (deliveries.isEmpty && !reasons.isEmpty) }
 
-  /// The way out of a failure that a person at the device can go. nil: the office must read the report.
+  /// The step with which a person at the device can remove a failure. nil if the office must read the report.
   var wayOut: WindowText? { reasons.compactMap(Self.wayOut).first }
 
   /// Whether the data itself has a fault. Then it is not certain that all work is safe.
@@ -97,7 +97,7 @@ struct SyncSummary {
     ]
     var lines = counted.filter { $0.1 > 0 }.map { words.count($0.0, $0.1) }
     if lines.isEmpty, reasons.isEmpty { lines.append(words(.nothingCame)) }
-    // If the data has a fault, the stick may carry older work alone.
+    // If the data has a fault, the stick may carry only older work.
     if !isDataFaulty { lines += delivered(words) }
     if missing > 0 { lines.append(words.count(.nextStick, missing)) }
     if let wayOut { lines.append(words(wayOut)) }

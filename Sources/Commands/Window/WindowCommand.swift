@@ -17,7 +17,8 @@ extension DeviceTool {
       examples: [Example("satchel window", "Then open the address that it prints.")], changesData: false
     ) { command, context in
       let port = try LocalPages.port(of: command)
-      // If there is no workspace, the error appears here and not in the browser. Faults of its database appear there.
+      // If there is no workspace, the error appears here and not in the browser. Faults of the database appear in the
+      // browser.
       _ = try open(command, context)
       let gate = PageGate(random: context.platform.random, refuse: { WindowSite.refused($0, $1) })
       let site = try WindowSite(command: command, context: context, gate: gate)

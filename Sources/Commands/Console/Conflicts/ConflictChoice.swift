@@ -14,7 +14,7 @@ struct ConflictChoice {
         fields?.first { $0.name == name }.map { EnteredField(name, .known($0.value)) }
       }
       let typed = request.value("own\(place)") ?? ""
-      // A page in a browser must not read files of this machine.
+      // The value is never a file name here: a page in a browser must not read files of this machine.
       let own = EnteredField(name, .words(typed, file: nil))
       let pick = request.value("pick\(place)")
       if !typed.isEmpty, let pick, pick != "own" {

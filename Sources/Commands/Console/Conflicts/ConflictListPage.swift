@@ -7,7 +7,7 @@ import SatchelWorkspace
 
 /// The list of conflicts, with its filter and with boxes to choose conflicts for one decision.
 extension ConsoleSite {
-  /// So many conflicts that a page stays below 20 KB.
+  /// The number of conflicts on one page. With it, a page stays below 20 KB.
   private static let pageSize: Int64 = 20
 
   func conflicts(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
@@ -82,7 +82,7 @@ extension ConsoleSite {
   /// The most columns of a conflict whose values a list shows.
   private static let mostColumns = 2
 
-  /// The values of one side in short.
+  /// The values of one side in short, or words that say why there are none.
   private static func values(_ fields: [Field]?, _ record: ConflictRecord) -> Markup {
     guard let fields else { return record.operation == .delete ? "deleted" : "no row" }
     let columns = record.columns
@@ -95,7 +95,7 @@ extension ConsoleSite {
     return "\(Array(shown))\(more > 0 ? "and \(more) more" : "")"
   }
 
-  /// The choice of a rule for the chosen conflicts, or for all of the filter.
+  /// The part of the form that chooses a rule for the chosen conflicts, or for all conflicts of the filter.
   private static func many(_ total: Int64) -> Markup {
     """
     <div class="bar"><label>Rule <select name="policy">\

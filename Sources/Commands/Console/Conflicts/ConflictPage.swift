@@ -41,7 +41,7 @@ extension ConsoleSite {
     return "\(Words.short(record.table.text)): \(Words.short(name))"
   }
 
-  /// The way back to the list, and the decision that led to this page.
+  /// The link back to the list. If the person has just decided another conflict, a link to that conflict too.
   private static func before(_ request: WebRequest, _ query: ConflictQuery) -> Markup {
     let done: Markup =
       request.filled("done").flatMap { ConflictID($0) }.map {
@@ -83,9 +83,9 @@ extension ConsoleSite {
       """
   }
 
-  /// The form for the decision. Enter in a field presses the first button, which must decide nothing by itself. For a
-  /// single conflict, this button does nothing if no column was chosen. A unit is decided as a whole, so it has no
-  /// choice for each column, and its first button is disabled.
+  /// The form for the decision. If a person types Enter in a field, the browser presses the first button. So the first
+  /// button must decide nothing by itself. For a single conflict, it does nothing if no column was chosen. A unit is
+  /// decided as a whole, without a choice for each column, so its first button is disabled.
   private static func form(
     _ shown: ShownConflict, _ parts: [Markup], _ query: ConflictQuery, _ left: Int64
   ) -> Markup {
@@ -151,7 +151,8 @@ extension ConsoleSite {
     return items.isEmpty ? "" : "<h2>Files</h2>\n<ul>\n\(items)</ul>\n"
   }
 
-  /// Decides one conflict. The row's mark comes from the page, so it proves that the person has seen the present row.
+  /// Decides one conflict. The page sends the mark of the row that it showed. So the mark proves that the person has
+  /// seen the present row.
   func decide(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let id = try request.needed("id")
     let query = try ConflictQuery(request, hub, by: context.platform.clock)

@@ -3,13 +3,14 @@ import SatchelHub
 import SatchelPlatform
 import SatchelValues
 
-/// The filter of a list of conflicts, as an address has it.
+/// The filter of a list of conflicts, as the address of a page gives it.
 struct ConflictQuery {
   private(set) var filter = ConflictFilter()
   /// The names and values in the address, without empty ones.
   private(set) var fields: [(name: String, value: String)] = []
 
-  /// The choices of states, with their words. The first one is the usual choice.
+  /// The choices of states: the word in the address, the words on the page, and the states. The first choice is the
+  /// usual one.
   static let states: [(word: String, words: String, states: [ConflictState])] = [
     ("waiting", "open and held", [.open, .held]), ("open", "open", [.open]), ("held", "held", [.held]),
     ("resolved", "resolved", [.resolved]), ("settled", "settled", [.settled]), ("all", "all", ConflictState.allCases),
@@ -54,12 +55,12 @@ struct ConflictQuery {
     filter.text = field("text").map { String($0.unicodeScalars.prefix(Self.mostText)) }
   }
 
-  /// Limits the filter to some conflicts. The address does not have them.
+  /// Limits the filter to these conflicts. `address` does not contain this limit.
   mutating func limit(to ids: [ConflictID]) { filter.ids = ids }
 
   func value(_ name: String) -> String { fields.first { $0.name == name }?.value ?? "" }
 
-  /// The filter as the end of an address, which begins with `&`; empty for the usual filter.
+  /// The filter as the end of an address. It begins with `&`, and is empty for the usual filter.
   var address: String { fields.map { "&\($0.name)=\(percentEncoded($0.value))" }.joined() }
 
   /// The filter as hidden fields of a form.
@@ -70,7 +71,7 @@ struct ConflictQuery {
 }
 
 extension ConflictQuery {
-  /// The most choices in a list; with more, the name is typed.
+  /// The most choices in a list. If there are more, the person types the name.
   private static let mostChoices = 50
 
   /// The form with which a person changes the filter.

@@ -17,7 +17,7 @@ struct ConflictSides {
     columns = view.columns(part.row)
   }
 
-  /// The columns with their index, those in which the sides differ first.
+  /// The columns with their index. The columns in which the hub and the device differ come first.
   private var ordered: [(place: Int, name: Name)] {
     let all = columns.enumerated().map { (place: $0, name: $1) }
     func differs(_ name: Name) -> Bool { cell(name, record.hubValues) != cell(name, record.deviceValues) }
@@ -30,7 +30,7 @@ struct ConflictSides {
     if case .text? = fields?.first(where: { $0.name == name })?.value { true } else { false }
   }
 
-  /// Whether a column of the row now has neither the hub's value nor the device's value.
+  /// Whether the row now has a value that is neither the hub's nor the device's.
   private var isOther: Bool {
     columns.contains { name in
       let now = cell(name, part.row)

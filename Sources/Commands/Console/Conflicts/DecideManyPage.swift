@@ -59,12 +59,12 @@ extension WebRequest {
 
 /// Decisions about many conflicts: first a page that says what will happen, then the decision.
 extension ConsoleSite {
-  /// With more conflicts, the decision is not tried out first, because that takes long.
+  /// The most conflicts for which the page tries the decision out first. For more, that takes too long.
   private static let mostTried: Int64 = 200
   /// The most conflicts that the answer lists one by one.
   private static let mostListed = 50
 
-  /// The filter of a request, limited to the chosen conflicts if it is not about all.
+  /// The filter of a request. If the request is not about all conflicts, only the chosen conflicts.
   private func chosen(_ request: WebRequest, _ hub: HubWorkspace) throws -> ConflictQuery {
     var query = try ConflictQuery(request, hub, by: context.platform.clock)
     if request.value("all") == "1" { return query }

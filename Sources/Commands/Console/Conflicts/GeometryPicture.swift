@@ -83,11 +83,11 @@ struct GeometryPicture {
     return "<path class=\"shape\" d=\"\(text)\"/>"
   }
 
-  /// The place of a position in the picture; nil: the position cannot be drawn, because it has no finite place.
+  /// The point of a position in the picture. nil if the coordinates of this point are not finite.
   private func place(_ position: Position) -> (x: Int, y: Int)? {
     let x = Self.width / 2 + (position.x - box.x) * box.scale
     let y = Self.height / 2 - (position.y - box.y) * box.scale
-    // Rounding errors of large numbers stay inside the picture.
+    // Rounding errors of large numbers could lead outside the picture, so the numbers are limited.
     guard x.isFinite, y.isFinite else { return nil }
     return (Int(min(max(x, 0), Self.width)), Int(min(max(y, 0), Self.height)))
   }

@@ -3,7 +3,8 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Decisions that are taken back: one of them, or all since a time after a page that says what will happen.
+/// Pages that take back one decision, or all decisions since a time. For all decisions, a page first says what will
+/// happen.
 extension ConsoleSite {
   private func since(_ request: WebRequest) throws -> Int64 {
     guard let time = Int64(try request.needed("since")) else { throw UsageError("the field since is no time") }
@@ -39,7 +40,7 @@ extension ConsoleSite {
     return words
   }
 
-  /// Takes back one decision, or all decisions since a time if they are the decisions that the person saw.
+  /// Takes back one decision, or all decisions since a time. The latter must be the decisions that the person saw.
   func reopen(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     if let id = request.filled("id") {
       let report = try hub.reopen(id)

@@ -10,7 +10,8 @@ struct WordDifference {
 
   /// The longest text that is compared, in bytes.
   private static let mostBytes = 100_000
-  /// The most words of each text between its common beginning and its common end. A table has the square of it.
+  /// The most words and spaces of each text that are compared, without the common beginning and end. The memory grows
+  /// with the square of this number.
   private static let mostWords = 400
 
   /// nil: the texts are too long, or have too little in common for a useful difference.
@@ -25,7 +26,7 @@ struct WordDifference {
     pieces += Self.compared(middle, other)
     pieces += a.suffix(end).map { .same($0) }
     let words = pieces.count { if case .same(let word) = $0 { word.contains { !$0.isWhitespace } } else { false } }
-    // Half of the pieces are spaces, so this is a fifth of the words.
+    // The counts include spaces, which are half of the pieces. So at least a fifth of the words must be the same.
     guard words * 10 >= max(a.count, b.count) else { return nil }
     self.pieces = Self.joined(pieces)
   }
@@ -42,7 +43,7 @@ struct WordDifference {
     return words
   }
 
-  /// The longest common subsequence, by its usual table (Cormen et al., Introduction to Algorithms, chapter 15.4).
+  /// The longest common subsequence, by a table (Cormen et al., Introduction to Algorithms, chapter 15.4).
   private static func compared(_ a: [String], _ b: [String]) -> [Piece] {
     if a.count > mostWords || b.count > mostWords { return a.map { .removed($0) } + b.map { .added($0) } }
     var length = Array(repeating: Array(repeating: 0, count: b.count + 1), count: a.count + 1)
@@ -68,7 +69,8 @@ struct WordDifference {
     return pieces
   }
 
-  /// Neighbours of one kind become one piece. A space between two changed words belongs to them.
+  /// Joins neighbouring pieces of one kind into one piece. A space between two changed words becomes a part of the
+  /// change.
   private static func joined(_ pieces: [Piece]) -> [Piece] {
     var (result, removed, added): ([Piece], String, String) = ([], "", "")
     func close() {
@@ -99,7 +101,7 @@ struct WordDifference {
     return result
   }
 
-  /// The new text with marks; long passages that are the same are cut in their middle.
+  /// The new text with marks. Long passages that did not change are cut in their middle.
   var markup: Markup { "\(pieces.map(\.markup))" }
 }
 

@@ -4,7 +4,7 @@ import SatchelValues
 
 /// The page on which a device is put on hold, or released.
 extension ConsoleSite {
-  /// Says what happens if the device is put on hold, or released if it is on hold. Changes nothing.
+  /// Says what happens if the device is put on hold. For a device on hold, says what its release does. Changes nothing.
   func holding(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let device = try hub.device(request.needed("name"))
     let count = try hub.waiting().count { $0.device == device.name }

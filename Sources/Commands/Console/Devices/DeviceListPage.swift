@@ -2,10 +2,10 @@ import SatchelHub
 import SatchelPlatform
 
 extension ConsoleSite {
-  /// So many devices that a page stays below 20 KB.
+  /// The number of devices on one page. With it, a page stays below 20 KB.
   private static let devicesOfPage = 25
 
-  /// All devices, in pages, those with trouble first.
+  /// All devices, in pages. Devices with trouble come first.
   func devices(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let status = try hub.status()
     let text = request.filled("text")?.lowercased()

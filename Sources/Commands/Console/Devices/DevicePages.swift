@@ -54,16 +54,16 @@ extension ConsoleSite {
     """
   }
 
-  /// The address of the pages of a searched list, up to the number of the page.
+  /// The address of a page of a searched list. The number of the page follows it.
   static func pages(of page: String, _ text: String?) -> String {
     "\(page)?\(text.map { "text=\(percentEncoded($0))&" } ?? "")page="
   }
 
-  /// In place of the form for a device, if the hub has no user.
+  /// This text replaces the form for a device if the hub has no user.
   static let noUserYet: Markup =
     "<p>A device works for a user. <a class=\"button main\" href=\"users\">Add a user first</a></p>"
 
-  /// The hub, opened for work that is thrown away.
+  /// Opens the hub for a dry run.
   func rehearsing() throws -> HubWorkspace {
     try HubWorkspace.open(
       command.directory, platform: context.platform, runMode: .dryRun, passwords: command.passwords(context))
@@ -75,25 +75,25 @@ extension ConsoleSite {
 
     """
 
-  /// A last day, as people say it. Empty if there is none.
+  /// The last day of a user or a device, as a local date. Empty if there is none.
   /// - Parameter expires: the beginning of the day after it, in milliseconds since 1970.
   func lastDay(_ expires: Int64?) -> String {
     expires.map { context.platform.clock.localDay(milliseconds: $0 - 1) } ?? ""
   }
 
-  /// The choice of a last day, as the end of a form.
+  /// The form field for a last day.
   func dayField(_ expires: Int64?) -> Markup {
     """
     <label>Last day <input name="expires" type="date" value="\(lastDay(expires))"></label>
     """
   }
 
-  /// The button that takes a last day away. It follows the field of the day in the form.
+  /// The button that removes the last day. In the form, it comes after the field of the day.
   static func noLastDay(_ expires: Int64?) -> Markup {
     expires == nil ? "" : "<button name=\"expires\" value=\"never\">No last day ...</button>"
   }
 
-  /// A page's words about a typed last day.
+  /// Says what a typed last day does.
   func effect(ofLastDay text: String) throws -> Markup {
     guard let time = try HubTool.lastDay(text, by: context.platform.clock) else {
       return "<p class=\"notice\">There is no last day any more.</p>"
@@ -103,10 +103,10 @@ extension ConsoleSite {
       : "<p class=\"notice\">\(text) is the last day: no bundle is made or accepted after it.</p>"
   }
 
-  /// The most users in a list of choices; with more, the name is typed.
+  /// The most users in a list of choices. If there are more, the person types the name.
   private static let mostChoices = 50
 
-  /// The field in which a person chooses a user. Empty if there is none to choose.
+  /// The field in which a person chooses a user. Empty if there is no user to choose.
   static func userChoice(_ title: String, _ users: [User], besides present: String? = nil) -> Markup {
     let names = users.map(\.name).filter { $0 != present }
     if names.isEmpty { return "" }
@@ -127,7 +127,7 @@ extension ConsoleSite {
 }
 
 extension WebRequest {
-  /// The typed last day. The button for no last day has the same name as the field before it, and comes after it. nil:
-  /// nothing was typed.
+  /// The typed last day; nil if nothing was typed. The button for no last day comes after the field and has the same
+  /// name. So the button's value replaces the typed day.
   var typedLastDay: String? { all("expires").last { !$0.isEmpty } }
 }

@@ -2,7 +2,7 @@ import SatchelHub
 import SatchelPlatform
 import SatchelValues
 
-/// A change of a device's user, last day or rights, as a form has it.
+/// A change of a device's user, last day or rights, as a person filled it in.
 private struct DeviceChange {
   static let names = ["name", "user", "expires", "edits"]
 
@@ -88,7 +88,7 @@ extension ConsoleSite {
     return "\(words)"
   }
 
-  /// The effect and the present state that the person has seen.
+  /// A text that differs if the effect differs, or the present state of the device.
   private func mark(_ effect: EffectMarkup, _ device: EnrolledDevice) -> String {
     effect.mark(replacing: [
       device.user, lastDay(device.expires), device.isReadOnly ? "no" : "yes", device.state.rawValue,

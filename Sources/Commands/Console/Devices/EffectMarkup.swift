@@ -7,8 +7,8 @@ struct EffectMarkup {
   let preview: ScopePreview
   let now: Int64
 
-  /// A text that differs if the effect or the present state differs. The form of a page has it, so that nothing else is
-  /// done than what the person has seen.
+  /// A text that differs if the effect or the present state differs. The form of a page contains this text. So the hub
+  /// does only what the person has seen.
   /// - Parameter state: the values that the act replaces.
   func mark(replacing state: [String]) -> String {
     let tables = preview.tables.map { "\($0.table) \($0.given) \($0.taken) \($0.readOnly)" }

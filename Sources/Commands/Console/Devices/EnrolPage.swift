@@ -4,9 +4,9 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The enrolment of a device that asks to join, in three pages: the explained form, the comparison with what will
-/// happen, and the result. If the request continues another device, a page before the comparison says so. No page shows
-/// the request's fingerprint before a person has typed it, because a person in a hurry would copy it.
+/// The enrolment of a device that asks to join, in three pages: the form, the comparison with what will happen, and the
+/// result. If the request continues another device, a page before the comparison says so. No page shows the request's
+/// fingerprint before a person has typed it, because a person in a hurry would copy it.
 extension ConsoleSite {
   /// The largest request file. Its bytes are in the second page, which stays below 20 KB.
   private static let mostRequest = 10 << 10
@@ -63,7 +63,8 @@ extension ConsoleSite {
 
   // MARK: The comparison
 
-  /// Gives `body` the request of a form: an uploaded file, a file of this machine, or the bytes in the form.
+  /// Calls `body` with the request of a form. The request is an uploaded file, a file of this machine, or bytes in the
+  /// form.
   private func withRequest<T>(
     _ request: WebRequest, _ hub: HubWorkspace, _ body: (EnrolmentRequest, _ bytes: [UInt8]) throws -> T
   ) throws -> T {
@@ -98,7 +99,7 @@ extension ConsoleSite {
         return Self.claim(words, of: asking.name, fields, open: try hub.openConflicts())
       }
       try asking.compare(typed: typed)
-      // A refusal comes before the form of the act.
+      // The dry run of the enrolment throws before the page shows the form, if the hub refuses the device.
       let device = try asking.at(rehearsing()).enrol(as: request.filled("name"), user: user, trusting: former)
       return Self.frame(
         "Enrol the device \(device.name)",
@@ -122,7 +123,7 @@ extension ConsoleSite {
   }
 
   /// The page that says which device a request continues, and then asks for the fingerprint. A fingerprint from the
-  /// first form does not count: the person who typed it had not read this statement.
+  /// first form does not count, because it was typed before the person read this statement.
   /// - Parameters:
   ///   - words: the statement. The form sends it back, as a sign that the person has read it.
   ///   - fields: the fields of the first form, and the request.
@@ -146,7 +147,7 @@ extension ConsoleSite {
       """, at: .devices, open: open)
   }
 
-  /// Two fingerprints that agree, group below group.
+  /// A table of two equal fingerprints. Equal groups are below each other.
   private static func sideBySide(read: String, file: String) -> Markup {
     func row(_ title: String, _ text: String) -> [String] {
       [title] + text.split(separator: "-").map { String($0) }

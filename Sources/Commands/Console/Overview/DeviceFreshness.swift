@@ -14,7 +14,7 @@ struct DeviceFreshness {
 
   private var isUnwell: Bool { entry.presentHealth.map { $0.isDiskNearlyFull || $0.hasFaults } ?? false }
 
-  /// How much trouble the device makes. Zero: none.
+  /// How much trouble the device makes, from 0 (none) to 5. For a revoked device, -1.
   private var trouble: Int {
     if isOut { return -1 }
     if device.state == .flagged { return 5 }
@@ -24,8 +24,8 @@ struct DeviceFreshness {
     return HubTool.standing(of: entry).hasSuffix("behind") ? 1 : 0
   }
 
-  /// The devices of a hub, the device with the most trouble first, and then the device that was silent for the longest
-  /// time.
+  /// The devices of a hub. The device with the most trouble comes first. Among equals, the device that was silent for
+  /// the longest time comes first.
   static func sorted(_ status: HubStatus, _ now: Int64) -> [DeviceFreshness] {
     status.devices.map { DeviceFreshness(entry: $0, now: now) }.sorted {
       ($1.trouble, $1.silence, $0.device.name) < ($0.trouble, $0.silence, $1.device.name)

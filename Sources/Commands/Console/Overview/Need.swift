@@ -1,7 +1,7 @@
 import SatchelHub
 import SatchelWorkspace
 
-/// One thing that needs a person, as a card with its number and one button.
+/// One matter that needs a person, shown as a card with a number and one button.
 struct Need {
   enum Urgency: String {
     /// Work stops until a person acts.
@@ -11,7 +11,7 @@ struct Need {
 
   let urgency: Urgency
   let title: String
-  /// nil: the thing has no number.
+  /// nil: the matter has no number.
   var count: Int64?
   let words: String
   /// The address and the words of the button.
@@ -25,10 +25,10 @@ struct Need {
     """
   }
 
-  /// The age of a backup after which a person is reminded, in milliseconds.
+  /// A person is reminded if the last backup is older than this time, in milliseconds.
   private static let oldBackup: Int64 = 14 * 86_400_000
 
-  /// The things in a hub's status that need a person, the most urgent first.
+  /// The matters in a hub's status that need a person. The most urgent come first.
   static func all(_ status: HubStatus, _ now: Int64) -> [Need] {
     stops(status) + conflicts(status) + bundles(status) + devices(status, now) + backup(status, now)
   }

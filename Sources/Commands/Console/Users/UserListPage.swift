@@ -2,10 +2,10 @@ import SatchelHub
 import SatchelPlatform
 
 extension ConsoleSite {
-  /// So many users that a page stays below 20 KB.
+  /// The number of users on one page. With it, a page stays below 20 KB.
   private static let usersOfPage = 40
 
-  /// All users in pages, and the form for another user.
+  /// All users in pages, and the form that adds a user.
   func users(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let devices = try hub.devices().filter { $0.state != .revoked }
     let text = request.filled("text")?.lowercased()
@@ -62,10 +62,10 @@ extension ConsoleSite {
     return "\(fields)"
   }
 
-  /// Begins the names of fields for attributes, so that no attribute is taken for another field.
+  /// The prefix of the names of fields for attributes. With it, no attribute has the name of another field.
   static let attributePrefix = "attribute."
 
-  /// The attributes of a form that differ from the present ones. An empty field changes nothing.
+  /// The attributes that a person typed, if they differ from the present attributes. An empty field changes nothing.
   func typedAttributes(
     _ request: WebRequest, of user: User?, _ hub: HubWorkspace
   ) throws -> [(name: String, value: String)] {

@@ -2,13 +2,13 @@ import SatchelHub
 import SatchelPlatform
 import SatchelValues
 
-/// A new user, and changes of a user: first a page that says what will happen, then the change.
+/// Pages that add or change a user. A first page says what will happen, and its form then does it.
 extension ConsoleSite {
   // MARK: Another user
 
   func addingUser(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let attributes = try typedAttributes(request, of: nil, hub)
-    // A refusal comes before the form of the act.
+    // The dry run throws before the page shows the form, if the hub refuses the user.
     let user = try rehearsing().addUser(request.needed("name"), attributes: attributes)
     let words = user.attributes.isEmpty ? "no attributes" : Words.clipped(Words.fields(user.attributes))
     return Self.frame(
@@ -75,11 +75,11 @@ extension ConsoleSite {
   }
 }
 
-/// A change of a user's attributes and last day, as a form has it.
+/// A change of a user's attributes and last day, as a person filled it in.
 private struct UserChange {
   let user: User
   let attributes: [(name: String, value: String)]
-  /// The typed last day. nil: it stays.
+  /// The typed last day. nil if the last day does not change.
   let day: String?
   let expires: Int64??
 
@@ -99,7 +99,7 @@ private struct UserChange {
     EffectMarkup(preview: try hub.preview(user: user.name, attributes: attributes), now: now)
   }
 
-  /// The effect and the present state that the person has seen.
+  /// A text that differs if the effect differs, or the present state of the user.
   func mark(_ effect: EffectMarkup) -> String {
     effect.mark(replacing: [Words.fields(user.attributes), String(user.expires ?? 0)])
   }

@@ -95,7 +95,7 @@ extension ConsoleSite {
     return table.markup(caption: "Rows that it deletes or changes\(more)")
   }
 
-  /// The values that a change takes away; nil: none.
+  /// The values that a change deletes or replaces. nil: it does neither.
   private static func loss(_ content: ChangeLine.Content) -> (what: String, values: String)? {
     func list(_ fields: [Field]) -> String {
       fields.map { "\($0.name): \(Words.short(Words.value($0.value)))" }.prefix(8).joined(separator: "\n")

@@ -6,7 +6,7 @@ struct ConsoleTask: PageTask {
   let title: String
   /// The page from which the work was begun.
   let place: ConsolePlace
-  /// Words for an exit code that says that the work failed.
+  /// Words before the result, if the exit code says that the work failed.
   var ifFailed = "It was not done. The reason:"
   /// The next steps after the result, such as links.
   var next: @Sendable (ExitCode) -> Markup = { _ in "" }

@@ -60,7 +60,7 @@ extension ConsoleSite {
       let receiver = BundleName.receiver(
         of: name, from: hub.configuration.name, dataset: hub.configuration.dataset)
       guard let receiver else { continue }
-      // A number with more digits is greater.
+      // The names differ in their numbers. A longer name has more digits, so its number is greater.
       let known = newest[receiver] ?? ""
       if (known.utf8.count, known) < (name.utf8.count, name) { newest[receiver] = name }
     }

@@ -2,7 +2,7 @@ import SatchelHub
 import SatchelPlatform
 import SatchelWorkspace
 
-/// The filter of the log, as an address has it.
+/// The filter of the log, as the address of a page gives it.
 struct LogQuery {
   private(set) var filter = LedgerFilter()
   /// The names and values in the address, without empty ones.
@@ -41,7 +41,7 @@ struct LogQuery {
 
   private func value(_ name: String) -> String { fields.first { $0.name == name }?.value ?? "" }
 
-  /// The filter as the end of an address, which begins with `&`; empty if there is no filter.
+  /// The filter as the end of an address. It begins with `&`, and is empty if there is no filter.
   var address: String { fields.map { "&\($0.name)=\(percentEncoded($0.value))" }.joined() }
 
   /// The form with which a person changes the filter.

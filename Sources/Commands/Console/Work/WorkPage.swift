@@ -2,7 +2,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The page of long work: how far it is, and then its result in words.
+/// The page of long work. It shows how far the work is, and then the result in words.
 extension ConsoleSite {
   /// Begins work, and shows its page.
   func begin(_ task: ConsoleTask) throws -> WebResponse {

@@ -1,4 +1,4 @@
-/// Help is generated at 80 columns, whatever the terminal's width, so that it reads the same in documents and pipes.
+/// Help has 80 columns on every terminal, so that it reads the same in documents and pipes.
 private let helpWidth = 80
 
 extension ToolSpec {

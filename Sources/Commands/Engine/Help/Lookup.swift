@@ -5,7 +5,7 @@ struct Lookup<Context> {
   let tool: ToolSpec<Context>
   /// The words that name a command, or begin the names of commands.
   private(set) var path: [String] = []
-  /// All other words, in order: options before the command among them.
+  /// All other words, in order. Options before the command are among them.
   private(set) var rest: [String] = []
   /// Whether the first word is `help`.
   private(set) var asksForHelp = false
@@ -17,7 +17,7 @@ struct Lookup<Context> {
       if word.isOption {
         guard try takesOption(word) else { break }
         rest.append(words.removeFirst())
-        // The value of the option could look like a command.
+        // This value belongs to the option, even if it looks like a command.
         if OptionSpec.takesValue(word), let value = words.popFirst() { rest.append(value) }
       } else if !tool.commands(under: path + [word]).isEmpty {
         path.append(words.removeFirst())
@@ -50,11 +50,11 @@ struct Lookup<Context> {
     if let near = suggestion(for: word, among: next) {
       return "; did you mean '\((path + [near]).joined(separator: " "))'?"
     }
-    // Perhaps the first word was left out: `provision` for `device provision`.
+    // The first word may be missing, as in `provision` for `device provision`.
     return tool.commands.first { $0.path.contains(word) }.map { "; did you mean '\($0.name)'?" } ?? ""
   }
 
-  /// Whether an option may be written before the command. False once the command is known and the option belongs to it.
+  /// Whether an option of every command comes next. False if the option belongs to the command that is already known.
   private func takesOption(_ word: String) throws(UsageError) -> Bool {
     let known = OptionSpec.common + [.version]
     let name = Assignment(word)?.name ?? word

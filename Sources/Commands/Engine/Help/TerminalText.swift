@@ -5,9 +5,9 @@ import SatchelValues
 ///
 ///     text += "\(table) [\(key)]: taken\n"
 ///
-/// Words may come from any user's data, names and files. So line breaks, escape sequences and marks that turn the
-/// direction of text show as U+FFFD. Only two kinds of text have layout: the program's own text, and text made with
-/// `lines:`, `document:` or `ofOwnMaking:`.
+/// An inserted value may be any user's data, name or file. So line breaks, escape sequences and marks that reverse the
+/// direction of text are shown as U+FFFD. Only two kinds of text have layout: the program's own text, and text made
+/// with `lines:`, `document:` or `ofOwnMaking:`.
 public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation {
   /// The text for the terminal.
   public private(set) var string: String
@@ -22,7 +22,7 @@ public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation
       .joined(separator: "\n")
   }
 
-  /// Text that this program drew or made for another program, as it is: a picture with colours, a manual page.
+  /// Text that this program made itself. It is not changed. Examples are a picture with colours and a manual page.
   public init(ofOwnMaking text: String) { string = text }
 
   /// A JSON document, laid out for people. Characters that `visible` would replace are escaped here, so the document

@@ -6,7 +6,7 @@ import SatchelValues
 ///     table.add(["asha", "12"])
 ///     console.show(table.text(width: console.traits.width))
 ///
-/// Cells may come from any user's database. A character that moves the cursor or turns the text shows as U+FFFD.
+/// Cells may come from any user's database. U+FFFD replaces characters that move the cursor or reverse the text.
 public struct TextTable: Sendable {
   public struct Column: Sendable, ExpressibleByStringLiteral {
     let title: String
@@ -23,7 +23,7 @@ public struct TextTable: Sendable {
     }
   }
 
-  /// The treatment of a last cell that does not fit.
+  /// The treatment of a cell in the last column that does not fit.
   public enum Overflow: Sendable {
     /// The cell is cut, and ends with an ellipsis.
     case clip

@@ -1,5 +1,5 @@
 /// Breaks words into lines of at most `width` columns. A longer word has a line of its own. Later lines begin with
-/// `indent`, which counts as part of the width.
+/// `indent`, which counts as part of the width. All lines but the last end with `continuation`.
 func wrap(_ words: [String], width: Int, indent: String = "", continuation: String = "") -> [String] {
   var lines: [String] = []
   var line = ""

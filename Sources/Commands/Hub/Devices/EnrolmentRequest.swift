@@ -4,7 +4,7 @@ import SatchelHub
 import SatchelValues
 import SatchelWorkspace
 
-/// A device's request to join, on its way through the ceremony. The command and the console take the same steps.
+/// A device's request to join, with the steps of its enrolment. The command and the console use the same steps.
 struct EnrolmentRequest {
   private var hub: HubWorkspace
   private let manifest: Manifest
@@ -16,7 +16,7 @@ struct EnrolmentRequest {
   /// The name by which the device calls itself.
   var name: String { manifest.from.name }
 
-  /// The name of the former device that the request names without a proof. nil: it names none, or proves it.
+  /// The name of the former device that the request names without a proof. nil if it names none, or proves it.
   var unprovedDevice: String? { claim.flatMap { $0.isProved ? nil : $0.device } }
 
   /// Reads and checks a request file.
@@ -29,14 +29,14 @@ struct EnrolmentRequest {
     claim = try hub.claim(of: manifest, enrolment)
   }
 
-  /// The same request at the same hub, opened in another way.
+  /// The same request at the same hub, which was opened in another way, such as for a dry run.
   func at(_ hub: HubWorkspace) -> EnrolmentRequest {
     var request = self
     request.hub = hub
     return request
   }
 
-  /// Which device the request continues. nil: none.
+  /// Says which device the request continues. nil if it continues none.
   var claimWords: String? {
     guard let claim else { return nil }
     guard let device = claim.device, let user = claim.user else {
@@ -78,7 +78,7 @@ struct EnrolmentRequest {
 
   /// Enrols the device. Call `compare` first.
   /// - Parameters:
-  ///   - name: nil: the name by which the device calls itself.
+  /// - name: the device's name at the hub. nil: the name by which the device calls itself.
   ///   - former: the former device for which a person vouches; nil: none.
   func enrol(as name: String?, user: String, trusting former: String?) throws -> EnrolledDevice {
     try hub.enrol(
@@ -93,7 +93,7 @@ struct EnrolmentRequest {
   ) throws -> (device: EnrolledDevice, bundle: EmitReport) {
     let device = try enrol(as: name, user: user, trusting: former)
     do { return (device, try hub.emit(to: device.name)) } catch {
-      // A device that is enrolled without a bundle would only block the next attempt.
+      // If the device stayed enrolled without a bundle, the next attempt would be refused.
       try hub.withdraw(device)
       throw error
     }

@@ -195,7 +195,8 @@ extension HubTool {
     }
   }
 
-  /// Lets a person compare: the typed text must be read from the device.
+  /// Compares the request's fingerprint with the fingerprint that a person types. The person must read it from the
+  /// device.
   private static func compare(_ request: EnrolmentRequest, _ command: ParsedCommand, _ context: CommandContext) throws {
     var typed = command.value("fingerprint")
     if typed == nil, context.console.traits.interactive {

@@ -65,8 +65,8 @@ extension HubTool {
     }
   }
 
-  /// Lets a device that was put back from its own backup continue with its present history. Everything that it
-  /// delivered before stays.
+  /// Lets a device continue with its present history after it was put back from its own backup. The hub keeps
+  /// everything that the device delivered before.
   private static func goOn(
     _ name: String, _ hub: HubWorkspace, _ command: ParsedCommand, by clock: any WallClock
   ) throws -> Answer {

@@ -5,7 +5,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Makes a device's folder at the hub: the only work that uses the device's code and the hub's code together.
+/// Makes a device's folder at the hub. Only this work uses the device's code and the hub's code together.
 struct Provisioning {
   let hub: HubWorkspace
   let platform: Platform
@@ -20,8 +20,8 @@ struct Provisioning {
     var user: String { device.user }
   }
 
-  /// Makes the workspace `folder`, enrols the device, and imports the rows. If a step fails, everything is removed
-  /// again.
+  /// Makes the workspace `folder`, enrols the device, and imports the rows. If a step fails, all earlier steps are
+  /// undone.
   /// - Parameters:
   ///   - template: a database that the app made, which receives the rows. nil: the database has only the dataset's
   ///     tables.
@@ -41,7 +41,8 @@ struct Provisioning {
     let device = try create(name, in: new.path, template: template, runMode: runMode)
     let enrolled = try enrol(device, user: user, secrets)
     do {
-      // The hub knows the device by its public key. After this step, no device can sign with that key.
+      // This deletes the device's secret keys. The hub still knows the device by its public key, but no one can sign
+      // with it.
       if secrets == .none { try device.keys.discard() }
       let hubKey = try hub.keys.ownKey()
       let emitted = try hub.emit(to: name)
@@ -57,13 +58,13 @@ struct Provisioning {
         throw error
       }
     } catch {
-      // A second failure must not hide the first. The next device of this name replaces the rest of the enrolment.
+      // If this fails too, the first error is thrown. The next device of this name replaces the enrolment that is left.
       try? hub.withdraw(enrolled)
       throw error
     }
   }
 
-  /// Refuses a template with rows: it is not known who owns the rows, and whether the hub should have them.
+  /// Refuses a template with rows. It is not known who owns these rows, and whether the hub should have them.
   private static func refuseRows(of template: String?, _ report: ImportReport) throws {
     guard let template, let joined = report.joined, !joined.isEmpty || report.conflicts > 0 else { return }
     let tables = Set(joined.map(\.table.text) + report.found.map(\.table.text)).sorted().joined(separator: ", ")
@@ -77,8 +78,8 @@ struct Provisioning {
     )
   }
 
-  /// Refuses a folder inside a workspace: a backup, a copy or the removal of one folder would include the other folder.
-  /// Links on the way are followed, because the real position of the folder counts.
+  /// Refuses a folder inside a workspace. Otherwise a backup, a copy or the removal of one folder would include the
+  /// other. Links in the path are followed, because the real position of the folder counts.
   private func refuseInside(_ named: String) throws {
     let files = platform.files
     let folder = Paths.absolute(named, currentDirectory: try files.currentDirectory())
@@ -105,7 +106,7 @@ struct Provisioning {
 
   private func rehearse(_ name: String, user: String, into folder: String, template: String?) throws -> Made {
     let device = try create(name, in: folder, template: template, runMode: .dryRun)
-    // This key is never used. It only serves to check whether the name and the user can be enrolled.
+    // This key is never used. The enrolment only checks whether the hub accepts the name and the user.
     return Made(
       device: try hub.enrol(
         device.configuration.id, name: name, user: user, key: unusedKey(), recipient: nil,
@@ -138,7 +139,8 @@ struct Provisioning {
     return "data.\(runMode)"
   }
 
-  /// Whether a device has keys with which it signs and decrypts.
+  /// Enrols the device, which is not ready yet. A device without secret keys has no recipient, because it cannot
+  /// decrypt.
   private func enrol(_ device: DeviceWorkspace, user: String, _ secrets: EnrolledDevice.Secrets) throws
     -> EnrolledDevice
   {

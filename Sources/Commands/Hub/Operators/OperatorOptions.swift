@@ -21,7 +21,7 @@ enum OperatorOptions {
     ["keys", "revoke"], ["operator", "add"], ["operator", "remove"],
   ]
 
-  /// The command, with the options of an act if it is one.
+  /// Returns the command. If the command is an act, it gets the options of an act.
   static func added(to command: Command) -> Command {
     guard acts.contains(command.path) else { return command }
     return Command(
@@ -30,7 +30,8 @@ enum OperatorOptions {
       changesData: command.changesData, run: command.run)
   }
 
-  /// The hub, with the act that a command is. Throws a `UsageError` if the hub has operators and none of them is named.
+  /// The hub, which records the command if it is an act. Throws a `UsageError` if the hub has operators and the command
+  /// names none of them.
   static func acting(
     _ hub: HubWorkspace, by command: ParsedCommand, _ context: CommandContext
   ) throws -> HubWorkspace {
@@ -43,7 +44,7 @@ enum OperatorOptions {
         what: command.path.joined(separator: " "), about: command.given(besides: leftOut), why: command.value(reason)))
   }
 
-  /// The words by which the console names its operator to a command that is an act. Empty if it has none.
+  /// The option that passes the console's operator on to a command. Empty if the console has no operator.
   static func words(of console: ParsedCommand, _ context: CommandContext) -> [String] {
     name(console, context).map { ["--\(who.long)=\($0)"] } ?? []
   }
@@ -53,7 +54,7 @@ enum OperatorOptions {
     command.value(who.long) ?? context.console.environment(variable).flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// - Parameter name: nil: no operator is named.
+  /// - Parameter name: the operator's name. nil if no operator is named.
   static func acting(_ hub: HubWorkspace, as name: String?, _ draft: ActDraft) throws -> HubWorkspace {
     let known = try hub.operators().map(\.name)
     if known.isEmpty { return hub }

@@ -1,11 +1,11 @@
 import SatchelHub
 import SatchelJSON
 
-/// How the hub understands the rules of a dataset: one line for each table, and as a member of the document.
+/// How the hub understands the rules of a dataset: as text with one line for each table, and as JSON.
 enum RuleText {
   static func table(_ rules: [RuleSummary]) -> TerminalText { sheet(rules).text + notes(rules) }
 
-  /// The rules without the notes about them.
+  /// The table of the rules, without the notes.
   static func sheet(_ rules: [RuleSummary]) -> StatusSheet.Table {
     StatusSheet.Table(
       titles: ["Table", "Rows", "A user sees", "Without parent", "And may change"], numbers: [1],

@@ -2,7 +2,7 @@ import SatchelHub
 import SatchelJSON
 import SatchelPlatform
 
-/// The effect of a change of rights: in words, as members of the document, and as a question before the change.
+/// The effect of a change of rights: in words, as JSON, and as a question before the change.
 struct ScopePreviewText {
   let preview: ScopePreview
   let words: TerminalText
@@ -86,7 +86,7 @@ struct ScopePreviewText {
     }
   }
 
-  /// Says what becomes of work that is not here yet. Empty if no device can have such work.
+  /// Says what happens to work that has not come to the hub yet. Empty if no device can have such work.
   static func lateWork(_ preview: ScopePreview) -> TerminalText {
     preview.devices.contains(where: mayConflict) ? lateWork : ""
   }

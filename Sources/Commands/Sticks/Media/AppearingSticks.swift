@@ -1,6 +1,6 @@
 import SatchelPlatform
 
-/// Finds the sticks that came since the last look.
+/// Finds the sticks that appeared since the last look at a folder.
 struct AppearingSticks {
   private struct Sight: Hashable {
     let path: String

@@ -1,7 +1,7 @@
 import SatchelPlatform
 import SatchelValues
 
-/// The medium that holds a folder, as far as this machine's lists of mounts say.
+/// The medium that holds a folder. The machine's lists of mounts say which medium it is.
 struct Medium {
   static let plainFolder = OptionSpec(
     "plain-folder", help: "use the folder although no medium is mounted on it")
@@ -23,10 +23,10 @@ struct Medium {
 
   init(of folder: String, _ files: any FileSystem) throws {
     let path = try files.resolved(folder)
-    // The lists only help: without them every folder is a plain folder.
+    // If a list of mounts cannot be read, it counts as empty. Without mounts, every folder is a plain folder.
     let mounts = (try? files.mounts()) ?? []
     let planned = try ((try? files.plannedMounts()) ?? []).map { try files.resolved($0) }
-    // The longest path is the file system that holds the folder.
+    // The mount with the longest path holds the folder.
     let mount = mounts.map(\.path).filter { Self.holds($0, path) }.max { $0.utf8.count < $1.utf8.count }
     self.folder = path
     type = mounts.last { $0.path == mount }?.type ?? ""

@@ -3,7 +3,7 @@ import SatchelPlatform
 /// A medium that is plugged in.
 struct PluggedStick {
   let path: String
-  /// The mount and the size. They differ for another medium that is mounted at the same path later.
+  /// The mount and the size. This text changes if another medium is mounted at the same path later.
   let mark: String
   /// The free bytes; nil: the medium cannot be read.
   let free: Int64?
@@ -26,8 +26,8 @@ struct PluggedStick {
     }
   }
 
-  /// The removable media for the bundles of a workspace. A medium that holds the workspace does not count: its bundles
-  /// would go nowhere.
+  /// The removable media for the bundles of a workspace. A medium that holds the workspace does not count, because a
+  /// person could carry no bundle away with it.
   static func all(besides directory: String, _ platform: Platform) throws -> [PluggedStick] {
     let workspace = try platform.files.resolved(directory)
     return try all(platform).filter { try !Medium(of: $0.path, platform.files).contains(workspace) }

@@ -14,7 +14,7 @@ struct Stick {
   let platform: Platform
   /// The files of this replica that it does not know. They stay as they are.
   private(set) var unknown: [UnknownOwnBundle] = []
-  /// The paths of `unknown`. If the replica's records cannot be read: all its files.
+  /// The paths of `unknown`. If the replica's records cannot be read, the paths of all its files.
   private var kept: Set<String> = []
 
   /// Finds the files of a replica, among these paths, that the replica does not know.
@@ -37,15 +37,15 @@ struct Stick {
     guard try hasFolder(layout.root) else { return }
     let own = try filesOfThisName()
     kept = Set(own)
-    // A fault of the workspace is reported by the work that follows. Until then, all these files stay.
+    // If the records of the workspace cannot be read, all these files stay. The work that follows reports the fault.
     guard let found = try? find(own) else { return }
     let shared = StickLayout.senders(replica)[0]
-    // An encrypted file in the usual folder may be from another replica with the same name.
+    // An encrypted file in the usual folder is not counted. It may be from another replica with the same name.
     unknown = found.filter { $0.manifest != nil || Paths.name(of: Paths.parent(of: $0.path)) != shared }
     kept = Set(found.map(\.path))
   }
 
-  /// The files in the folders that this replica uses, for any receiver, also where an earlier release put them.
+  /// The files in the folders that this replica uses, for any receiver. The folders of earlier releases are included.
   private func filesOfThisName() throws -> [String] {
     let roots = [Paths.join(layout.root, replica.dataset), layout.root]
     let receivers = try roots.filter { try files.kind($0) == .directory }.flatMap(folders(in:))
@@ -83,7 +83,7 @@ struct Stick {
   }
 
   func ordered(_ names: [String], in folder: String) -> [String] {
-    // A number with more digits is greater.
+    // A longer name has a number with more digits, which is greater.
     names.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder, $0) }
   }
 
@@ -93,10 +93,11 @@ struct Stick {
 
   // MARK: what this replica puts here
 
-  /// Whether a bundle in the usual folder may be from another replica with the same name, and for another replica.
+  /// Whether a bundle in the usual folder may be neither from this replica nor for it, because another replica has the
+  /// same name.
   ///
-  /// An encrypted bundle shows no sender, so it may be. Damaged bytes of any other file show no sender either, but a
-  /// sender replaces its own damaged bundle.
+  /// An encrypted bundle shows no sender, so the answer is yes. A damaged file shows no sender either, but the answer
+  /// is no: a sender replaces its own damaged bundle.
   private func isForeign(_ path: String) -> Bool {
     if let manifest = manifest(of: path) { return !isOfThisReplica(manifest) }
     return isEncrypted(path)
@@ -136,7 +137,7 @@ struct Stick {
     return kept.contains { Paths.parent(of: $0) == folder && whole(Paths.name(of: $0)) == whole(name) }
   }
 
-  /// The bundles to `receiver` that this replica is known to have made, also where an earlier release put them.
+  /// The bundles to `receiver` that this replica is known to have made. The folders of earlier releases are included.
   private func ownBundles(to receiver: String) throws -> [String] {
     let (usual, others) = layout.places(to: receiver, from: replica)
     let shared = try [usual, layout.formerPlace(to: receiver, from: replica.name)].flatMap(bundles(in:))
@@ -166,7 +167,7 @@ struct Stick {
   @discardableResult
   private func put(_ bundle: String, in folder: String) throws -> Bool {
     let target = Paths.join(folder, Paths.name(of: bundle))
-    // A file that the stick cannot give back is not there.
+    // If the medium does not return the file's bytes, the bundle is copied again.
     if try files.kind(target) == .file, (try? files.isOnMedium(target, like: bundle)) == true { return false }
     try checkRoom(for: bundle)
     try files.makeDirectory(folder, mode: 0o755)
@@ -174,8 +175,8 @@ struct Stick {
     return true
   }
 
-  /// Puts a volume of a bundle on the stick. Volumes of other bundles to the same receiver go, because a newer bundle
-  /// contains their changes. Whole bundles stay, because this volume alone contains nothing.
+  /// Puts a volume of a bundle on the stick. Removes volumes of other bundles to the same receiver, because the newer
+  /// bundle contains their changes. Whole bundles stay, because one volume alone cannot replace them.
   func put(volume: String, named name: String, to receiver: String) throws {
     let folder = try folder(for: volume, named: name, to: receiver)
     try sweep(folder)
@@ -199,7 +200,7 @@ struct Stick {
     try ownVolumes(to: receiver).contains { BundleName.whole(ofVolume: Paths.name(of: $0)) == whole }
   }
 
-  /// Whether the stick seems to hold this bundle: a file of its name and size.
+  /// Whether the stick seems to hold this bundle: a file with the same name and size.
   func holds(copyOf bundle: String, for receiver: String) throws -> Bool {
     guard try files.kind(bundle) == .file else { return false }
     let target = Paths.join(try folder(for: bundle, to: receiver), Paths.name(of: bundle))
@@ -233,7 +234,7 @@ struct Stick {
         """)
   }
 
-  /// Names the volumes of older bundles of this replica that a full stick still has; nil: it has none.
+  /// Names the volumes of this replica's older bundles, if a full stick still has such volumes. nil if it has none.
   private func leftVolumes(to receiver: String, but bundle: String) throws -> String? {
     let left = try ownVolumes(to: receiver).filter {
       BundleName.whole(ofVolume: Paths.name(of: $0)) != Paths.name(of: bundle)
@@ -261,7 +262,8 @@ struct Stick {
     try take(ownBundles(to: receiver))
   }
 
-  /// Removes the rest of a file that was left when a stick was pulled out. Only this replica writes in this folder.
+  /// Removes incomplete files, which stay if a stick is pulled out during a sync. Only this replica writes in this
+  /// folder.
   private func sweep(_ folder: String) throws {
     guard try hasFolder(folder) else { return }
     for name in try files.list(folder) where isAside(name) {

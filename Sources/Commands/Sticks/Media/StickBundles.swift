@@ -6,14 +6,14 @@ import SatchelWorkspace
 struct StickBundles {
   /// The paths of the bundles. The bundles of one sender are in the order of their numbers.
   var bundles: [String] = []
-  /// Links, devices and similar things, found instead of a bundle or a folder. None of them is opened.
+  /// Errors for links, devices and similar things in place of a bundle or a folder. None of these is opened.
   var refused: [PlatformError] = []
   /// The number of files without the name of a bundle.
   var strange = 0
   /// The number of bundles for another replica with the same name, such as the hub of another office.
   var forNamesakes = 0
 
-  /// Runs `body`. A path with a link in its way is added to `refused`.
+  /// Runs `body`. If `body` meets a link in a path, the error is added to `refused`.
   mutating func refusing(_ body: (inout StickBundles) throws -> Void) throws {
     do { try body(&self) } catch let error as PlatformError {
       guard case .link = error else { throw error }
@@ -23,10 +23,10 @@ struct StickBundles {
 }
 
 extension Stick {
-  /// The bundles for this replica in the stick's folder, and the bundles that `--to` put beside it.
+  /// The bundles for this replica in the stick's folder, and the bundles that `--to` put beside this folder.
   ///
-  /// Bundles that a hub once sent, and now gets back, come first. They show which keys rows had when devices wrote
-  /// about them.
+  /// A hub's own bundles that devices bring back come first. They show which primary keys rows had when devices wrote
+  /// about these rows.
   func bundles() throws -> StickBundles {
     let name = replica.name
     var found = StickBundles()
@@ -49,8 +49,8 @@ extension Stick {
   /// Whether a path is in the stick's folder.
   func holds(_ path: String) -> Bool { path.utf8.starts(with: "\(layout.root)/".utf8) }
 
-  /// The bundles for this replica that a person put beside the stick's folder. They stay there: the person may keep
-  /// them.
+  /// The bundles for this replica that a person put beside the stick's folder. They stay there, because the person may
+  /// keep bundles in that place.
   private func bundlesBeside() throws -> [String] {
     let (name, folder) = (replica.name, layout.folder)
     let named = try files.list(folder).filter { isBundleName($0) && BundleName.endsFor(name, $0) }
@@ -83,7 +83,7 @@ extension Stick {
 
   /// Whether a bundle says that it is for another replica, which has the same name as this replica.
   private func isForNamesake(_ path: String) -> Bool {
-    // A request for enrolment is made before its device knows the hub.
+    // A request for enrolment is left out, because its device made it before it knew the hub.
     guard let manifest = manifest(of: path), manifest.kind != .enrolment else { return false }
     return manifest.to.name == replica.name && !isOfThisReplica(manifest)
   }
@@ -92,7 +92,7 @@ extension Stick {
   func countOfOthers() throws -> Int {
     guard try hasFolder(layout.root) else { return 0 }
     return try folders(in: layout.root).reduce(0) { count, folder in
-      // The folder of a dataset, or of a receiver as in earlier releases.
+      // This is the folder of a dataset. In the layout of earlier releases, it is the folder of a receiver.
       let isOfDataset = Paths.name(of: folder) == replica.dataset
       return try count + others(to: folder) + folders(in: folder).reduce(0) { try $0 + others(to: $1, in: isOfDataset) }
     }

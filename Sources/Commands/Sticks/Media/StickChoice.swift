@@ -38,7 +38,7 @@ struct StickChoice {
       """
   }
 
-  /// The sticks that may be meant. A stick that carries bundles comes before a medium for other things.
+  /// The sticks that the person may mean. Sticks that carry bundles come before media for other things.
   private var candidates: [PluggedStick] {
     let used = sticks.filter(\.isUsed)
     return used.isEmpty ? sticks : used

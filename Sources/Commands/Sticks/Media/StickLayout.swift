@@ -18,7 +18,7 @@ struct StickLayout {
     root = Paths.join(folder, Self.folderName)
   }
 
-  /// Whether the stick has its folder for bundles. A link with its name counts: using it is refused with a message.
+  /// Whether the stick has its folder for bundles. A link with this name counts too, so that a message refuses its use.
   func isUsed(_ files: any FileSystem) throws -> Bool { try [.directory, .link].contains(files.kind(root)) }
 
   /// The folders with the bundles for one replica. Each has a folder for each sender.
@@ -27,8 +27,8 @@ struct StickLayout {
   }
 
   /// The folders in which a replica may put its bundles to `receiver`.
-  /// - Returns: the usual folder, and the folders for the case that another replica has the same names. Two copies of
-  ///   one replica may use one number, so there are two of these folders.
+  /// - Returns: the usual folder, and two folders for the case that another replica has the same names. There are two,
+  ///   because two copies of one replica may use one number.
   func places(to receiver: String, from replica: WorkspaceConfiguration) -> (usual: String, others: [String]) {
     let inbox = inboxes(of: receiver, dataset: replica.dataset)[0]
     let names = Self.senders(replica)
@@ -41,13 +41,13 @@ struct StickLayout {
     return [replica.name, "\(replica.name)-\(id.prefix(partOfID))", "\(replica.name)-\(id.suffix(partOfID))"]
   }
 
-  /// The sender's name that a folder of `places` has.
+  /// The names that the sender of a folder of `places` may have, without and with a part of an id to cut off.
   static func senders(of folder: String) -> [String] {
     let name = Paths.name(of: folder)
     return [name, String(name.dropLast(partOfID + 1))]
   }
 
-  /// The sender whom a file's folder names, if the folder's name has a part of the sender's id; nil: it has none.
+  /// The sender that the folder of a file names. nil if the folder's name has no part of the sender's id.
   static func sender(ofFile path: String) -> ClaimedSender? {
     let folder = Paths.name(of: Paths.parent(of: path))
     let (name, part) = (folder.dropLast(partOfID + 1), folder.suffix(partOfID))

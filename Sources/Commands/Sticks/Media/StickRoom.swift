@@ -14,7 +14,7 @@ struct StickRoom {
     free = try stick.room()
   }
 
-  /// The room for the next bundle. Its attached files leave room for the rows of the bundles that come later.
+  /// The room for the next bundle. Its attached files leave room for the rows of later bundles.
   /// - Parameters:
   ///   - receiver: for whom the next bundle is.
   ///   - later: the number of receivers that come later.
@@ -25,7 +25,7 @@ struct StickRoom {
     }
   }
 
-  /// Whether a file is here, and is a bundle that this room is too small for.
+  /// Whether a bundle's file exists and does not fit into this room.
   func isTooSmall(_ room: BundleRoom, for file: String) throws -> Bool {
     let files = stick.platform.files
     return try files.kind(file) == .file && !room.fits(file, files)

@@ -4,18 +4,18 @@ import SatchelWorkspace
 
 /// `checked.txt`: the record on a medium that its size was checked.
 extension SizeCheck {
-  /// The record on the medium that its size was checked.
+  /// The name of the record, in the stick's folder for bundles.
   private static let recordName = "checked.txt"
   private static let mostRecordBytes = 4096
 
-  /// The line of the record that says which medium was checked. The record may come to another medium in a copy of all
-  /// files.
+  /// The line of the record that says which medium was checked. A copy of all files may bring the record to another
+  /// medium.
   private static func mediumLine(_ folder: String, _ platform: Platform) throws -> String {
     "Size of the tested stick: \(try platform.files.totalBytes(folder)) bytes."
   }
 
-  /// Whether the record on a medium says that this medium was checked. Records of earlier releases do not name the
-  /// medium, so it is checked once more.
+  /// Whether the record says that this medium was checked. A record of an earlier release names no medium, so the
+  /// medium is checked again.
   private static func wasChecked(_ root: String, _ medium: String, _ files: any FileSystem) throws -> Bool {
     let record = Paths.join(root, recordName)
     guard try files.kind(root) == .directory, try files.kind(record) == .file,

@@ -4,10 +4,10 @@ import SatchelWorkspace
 
 /// Finds a stick that reports more room than it has, before bundles are written to it.
 ///
-/// FAT and exFAT give room to files in the order of the medium's addresses. So the check reserves room without writing
-/// it, writes a small marker, and so on to the end of the free room. Then all markers are read back. A stick that drops
-/// writes beyond its true size loses the last markers. A stick that begins again at its first address overwrites
-/// markers if its true size is a power of two: the markers have distances of a power of two.
+/// FAT and exFAT give room to files in the order of the medium's addresses. The check writes a small marker, reserves
+/// room without writing it, writes the next marker, and so on to the end of the free room. Then it reads all markers
+/// back. A stick that drops writes beyond its true size loses the last markers. A stick may begin again at its first
+/// address. If its true size is a power of two, it overwrites markers, because their distances are powers of two.
 ///
 /// If the file system cannot reserve room, the markers follow each other, and reach only as far as they are written.
 struct SizeCheck {
@@ -17,12 +17,13 @@ struct SizeCheck {
     let free: Int64
   }
 
-  /// Folders with less free room are not checked: it is not worth the time.
+  /// Folders with less free room are not checked, because the check takes too long for it.
   static let leastFree: Int64 = 64 << 20
   /// The file systems that give room in the order of addresses. Sticks are sold with these.
   static let fileSystems: Set<String> = ["vfat", "msdos", "exfat"]
 
-  /// The room that stays free for the tables and folders of the file system, or one cluster if that is more.
+  /// The room that stays free for the tables and folders of the file system. If a cluster is larger, one cluster stays
+  /// free.
   private static let keptFree: Int64 = 4 << 20
   /// The size of each reserved file: the largest size that FAT allows, in whole clusters.
   private static let mostReserved: Int64 = 4094 << 20

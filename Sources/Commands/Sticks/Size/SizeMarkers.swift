@@ -6,7 +6,7 @@ import SatchelValues
 /// Small files with distinct contents on a medium, and files that only reserve room between them. All of them are
 /// removed when this value ends.
 final class SizeMarkers {
-  /// The size of a marker. It is a power of two, and a multiple of every cluster that is not larger.
+  /// The size of a marker. It is a power of two, so each smaller cluster divides it.
   static let bytes: Int64 = 2 << 20
   /// The largest cluster of exFAT.
   private static let mostRoom: Int64 = 32 << 20
@@ -15,11 +15,11 @@ final class SizeMarkers {
   private let folder: StagingFolder
   private let mount: String
   private let files: any FileSystem
-  /// Makes the contents differ from those of every earlier check.
+  /// With this random seed, the contents differ from the contents of every earlier check.
   private let seed: [UInt8]
   private var markers: [Int32] = []
   private var reservations: [Int32] = []
-  /// The room that each marker takes on the medium: a marker may be smaller than a cluster. It is a power of two.
+  /// The room that each marker takes on the medium, a power of two. A cluster may be larger than a marker.
   private(set) var room = bytes
 
   /// - Parameters:
@@ -35,7 +35,7 @@ final class SizeMarkers {
 
   deinit { for fd in markers + reservations { files.close(fd) } }
 
-  /// The number of markers, and of files that reserve room.
+  /// The number of markers (`count`), and the number of files that reserve room (`reserved`).
   var count: Int { markers.count }
   var reserved: Int { reservations.count }
 

@@ -208,7 +208,7 @@ extension WindowLanguage {
     .foreignForm: "هذا النموذج ليس من صفحات هذه النافذة.",
   ]
 
-  /// A text with a counted noun.
+  /// A text with a counted noun, in the five forms.
   private static func counted(_ before: String, _ noun: String, then after: String) -> String {
     noun.split(separator: "|").map { before + $0 + after }.joined(separator: "|")
   }

@@ -5,7 +5,7 @@ extension WindowLanguage {
   static let option = OptionSpec(
     "language", kind: .value("CODE"), help: "the language for people: en, fr, es, pt, ar or de")
 
-  /// The language that the command line names, else the language of the locale.
+  /// The language that the command line names. If it names none, the language of the locale.
   /// - Parameter command: must declare `option`.
   static func chosen(by command: ParsedCommand, _ console: any Console) throws -> WindowLanguage {
     try named(by: command) ?? ofLocale(console)
@@ -20,7 +20,8 @@ extension WindowLanguage {
     return language
   }
 
-  /// The language of the environment, such as `fr` for `LANG=fr_FR.UTF-8`. English if there is no text in its language.
+  /// The language of the environment, such as `fr` for `LANG=fr_FR.UTF-8`. English if Satchel has no texts in that
+  /// language.
   static func ofLocale(_ console: any Console) -> WindowLanguage {
     // POSIX: the first of these variables that is not empty decides.
     let name = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { console.environment($0) }.first { !$0.isEmpty }

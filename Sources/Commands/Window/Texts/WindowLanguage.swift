@@ -59,7 +59,7 @@ enum WindowLanguage: String, CaseIterable, Sendable {
     }
   }
 
-  /// The language that a browser prefers among these. English if it names none of them.
+  /// The language that a browser prefers, among the languages here. English if the browser names none of them.
   /// - Parameter header: the header `Accept-Language` of RFC 9110, such as `fr-CH, en;q=0.8`. nil: there is none.
   static func preferred(_ header: String?) -> WindowLanguage {
     var best: (language: WindowLanguage, weight: Int)?
@@ -69,7 +69,7 @@ enum WindowLanguage: String, CaseIterable, Sendable {
         let language = WindowLanguage(rawValue: tag)
       else { continue }
       let weight = weight(pieces.dropFirst())
-      // If several weights are equal, the first counts.
+      // If several languages have the same weight, the first counts.
       if weight > best?.weight ?? 0 { best = (language, weight) }
     }
     return best?.language ?? .english

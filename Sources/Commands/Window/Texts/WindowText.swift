@@ -1,7 +1,7 @@
 /// The texts of the window. Each language has a table with all of them: see `WindowLanguage`.
 ///
-/// A text may have places such as `{name}`. A text with a number has several forms, divided by `|`: in most languages
-/// for one thing, and for several. See `WindowLanguage.form(for:)`.
+/// A text may have places for values, such as `{name}`. A text with a number has several forms, divided by `|`. In most
+/// languages, one form is for one thing, and one for several. See `WindowLanguage.form(for:)`.
 enum WindowText: String, CaseIterable, Sendable {
   // MARK: Every page
 

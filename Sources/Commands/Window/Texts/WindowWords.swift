@@ -20,7 +20,7 @@ struct WindowWords: Sendable {
     return Self.fill(place < 0 ? "" : forms[place], [("n", String(number))])
   }
 
-  /// The files that rows name and that need a person, each with what to do. Not all of very many files are named.
+  /// One line for each missing file that needs a person, with the next step. Ten files are named at most.
   func lines(_ missing: [MissingAttachment]) -> [String] {
     let most = 10
     let lines = missing.prefix(most).map { file -> String in
