@@ -1,7 +1,7 @@
 import CMicroHTTPD
 
 /// The open connections. If there are too many connections without an admitted request, the oldest of them is closed.
-/// So silent connections cannot lock others out.
+/// So silent connections cannot lock other clients out.
 final class Connections {
   /// The limit on open connections without an admitted request. The server has room for twice as many connections.
   private static let mostIdle = 64
@@ -17,13 +17,13 @@ final class Connections {
     if idle.count > Self.mostIdle { satchel_http_hang_up(idle.removeFirst()) }
   }
 
-  /// Notes that the connection's request was admitted.
+  /// Records that the connection's request was admitted.
   func admit(_ connection: OpaquePointer) {
     idle.removeAll { $0 == connection }
     satchel_http_set_timeout(connection, Self.patience)
   }
 
-  /// Notes that the connection's request was answered, or has ended without an answer.
+  /// Records that the connection's request was answered, or has ended without an answer.
   func noteEnd(of connection: OpaquePointer) {
     if !idle.contains(connection) { idle.append(connection) }
   }

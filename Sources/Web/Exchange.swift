@@ -1,14 +1,14 @@
 import CMicroHTTPD
 import SatchelPlatform
 
-/// One request while its body arrives. It belongs to the server's thread.
+/// One request while its body arrives. Only the server's thread uses it.
 final class Exchange {
   /// The limit on the fields and files of a form. A table can have 2000 columns, and a form has two fields for each.
   private static let mostFields = 5000
 
   private(set) var form: [WebRequest.Field] = []
   private(set) var files: (any WebFiles)?
-  /// The answer that is already certain, whatever else arrives; nil: nothing has failed so far.
+  /// The answer to a request that has already failed. nil if nothing has failed so far.
   private(set) var failure: WebResponse?
   private var left: Int
   private var fields = 0
@@ -30,7 +30,7 @@ final class Exchange {
   }
 
   /// Makes an exchange that reads the body and keeps nothing of it.
-  /// - Parameter answer: the answer, whatever arrives; nil: the request is answered as a request without a body.
+  /// - Parameter answer: the answer to the request. nil: the request is answered like a request without a body.
   init(throwingAwayFor answer: WebResponse?) {
     left = 0
     failure = answer

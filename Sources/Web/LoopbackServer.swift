@@ -49,7 +49,7 @@ public struct LoopbackServer: WebServer {
 
 /// The data that the server's thread uses.
 private final class Answering: @unchecked Sendable {
-  /// Only the server's thread uses it.
+  /// Used only by the server's thread.
   let connections = Connections()
   private let receive: @Sendable (WebRequest) -> WebIntake
   private let answer: @Sendable (WebRequest) -> WebResponse
@@ -61,8 +61,8 @@ private final class Answering: @unchecked Sendable {
     self.answer = answer
   }
 
-  /// Handles one step of a request. It is called first when the headers are there, then for each piece of the body, and
-  /// last with no bytes.
+  /// Handles one step of a request. libmicrohttpd calls this first when the headers are there, then for each piece of
+  /// the body, and last with no bytes.
   func handle(
     _ connection: OpaquePointer, _ path: String, _ method: String, _ bytes: UnsafePointer<CChar>?,
     _ count: UnsafeMutablePointer<Int>, _ place: UnsafeMutablePointer<UnsafeMutableRawPointer?>

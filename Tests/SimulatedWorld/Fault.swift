@@ -3,7 +3,7 @@ public struct Fault: Hashable, Sendable {
   public enum Kind: String, CaseIterable, Sendable {
     /// The process is killed: its writes remain.
     case killed
-    /// The power fails: each unsynced write is there, missing, or torn.
+    /// The power fails: afterwards, each unsynced write is there, missing, or torn.
     case powerCut
     /// Nothing can be written any more.
     case diskFull
@@ -14,7 +14,7 @@ public struct Fault: Hashable, Sendable {
   }
 
   public let kind: Kind
-  /// The number of the changing step before which it happens; the first is 0.
+  /// The number of the changing step before which the fault happens. The first step has the number 0.
   public let step: Int
 
   public init(_ kind: Kind, step: Int) {

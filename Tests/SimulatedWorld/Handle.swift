@@ -1,6 +1,6 @@
 import CSQLite
 
-/// SQLite's handle of an open file: SQLite's own part, and the file.
+/// SQLite's handle of an open file. It has SQLite's own part, and the file of this world.
 struct Handle {
   var base: sqlite3_file
   var file: Unmanaged<OpenDatabaseFile>?
@@ -25,7 +25,7 @@ struct Handle {
     return SQLITE_OK
   }
 
-  // Written once, and only read by SQLite.
+  // This is written once, and then SQLite only reads it.
   nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     var all = sqlite3_io_methods()
@@ -53,7 +53,7 @@ struct Handle {
     }
     all.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
     all.xSectorSize = { _ in 4096 }
-    // SQLite assumes this of every disk: a write changes no byte beside it, even if the power fails.
+    // A promise that SQLite assumes of every disk: a write changes no byte beside it, even if the power fails.
     all.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
     all.xShmMap = { pointer, number, size, extends, out in
       guard let found = Handle.file(pointer)?.region(Int(number), size: Int(size), extends: extends != 0) else {

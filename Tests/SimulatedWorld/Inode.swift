@@ -14,12 +14,12 @@ final class Inode {
   let target: String?
   var mode: UInt32
   var bytes: [UInt8] = []
-  /// The number of writes to it, which serves as its time.
+  /// The number of writes to this file. Callers see it as the time of the last change.
   private(set) var writes: Int64 = 0
   var unsynced: [Change] = []
   var entries: [String: Inode] = [:]
 
-  /// Whether a program holds it as a lock file.
+  /// Whether a program holds this file as a lock file.
   var isLocked = false
   let databaseLock = DatabaseLock()
   let shared = SharedMemory()
@@ -58,8 +58,7 @@ final class Inode {
 
   func sync() { unsynced = [] }
 
-  /// The content of the medium after a power cut: each unsynced change is there, missing, or partly there, sector by
-  /// sector.
+  /// Simulates a power cut. Afterwards, each unsynced change is there, missing, or only its first sectors are there.
   ///
   /// - Parameter survives: returns, for a change of this many sectors, how many of them reached the medium.
   func losePower(_ survives: (_ sectors: Int) -> Int) {
@@ -88,7 +87,7 @@ final class Inode {
     change.old.withUnsafeBytes { put($0, at: change.offset) }
   }
 
-  /// A copy of it and of everything below it, with nothing unsynced and no locks.
+  /// A copy of this file or folder, with everything below it. The copy has no unsynced changes and no locks.
   func copy() -> Inode {
     let copy = Inode(isFolder: isFolder, mode: mode, target: target)
     copy.bytes = bytes
@@ -102,7 +101,7 @@ final class DatabaseLock {
   var readers = 0
   /// The holder of the lock above SHARED; there is at most one.
   var writer: ObjectIdentifier?
-  /// Whether the writer lets no new readers in.
+  /// Whether the writer waits for readers to end. New readers then get no lock.
   var isPending = false
 }
 
@@ -113,7 +112,7 @@ final class SharedMemory {
   var writers = [ObjectIdentifier?](repeating: nil, count: 8)
   var users = 0
 
-  /// The last connection removes it.
+  /// Ends the use by one connection. The last connection frees the memory.
   func leave() {
     users -= 1
     if users > 0 { return }

@@ -6,7 +6,7 @@ final class OpenDatabaseFile {
   let inode: Inode
   let path: String
   let world: SimulatedWorld
-  /// The folder of a journal whose name is not on the medium yet.
+  /// The folder of this file, if the file is a journal whose name is not on the medium yet.
   var unsyncedFolder: Inode?
   private var level = SQLITE_LOCK_NONE
   private var hasShared = false
@@ -21,7 +21,7 @@ final class OpenDatabaseFile {
     removesAtClose = (flags & SQLITE_OPEN_DELETEONCLOSE) != 0
   }
 
-  /// Returns SQLite's error code if a step fails.
+  /// Runs one step, and returns SQLite's code. If the step fails, the code is `code`, or SQLITE_FULL for a full disk.
   private func attempt(_ code: Int32, _ body: () throws(Failure) -> Void) -> Int32 {
     do throws(Failure) {
       try body()
@@ -47,7 +47,7 @@ final class OpenDatabaseFile {
       }
     }
     if there == buffer.count { return SQLITE_OK }
-    // The rest must be zeros, by SQLite's rules.
+    // SQLite requires zeros in the rest of the buffer.
     UnsafeMutableRawBufferPointer(rebasing: buffer[there...]).initializeMemory(as: UInt8.self, repeating: 0)
     return IOError.shortRead
   }

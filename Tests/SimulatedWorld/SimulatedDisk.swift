@@ -2,15 +2,15 @@ import CSQLite
 import Glibc
 import SatchelPlatform
 
-/// SQLite's VFS for the files of simulated worlds; every other path goes to the machine's own files.
+/// SQLite's VFS for the files of simulated worlds. It passes every other path on to the machine's own files.
 ///
-/// Its interface: https://www.sqlite.org/c3ref/vfs.html
+/// The interface of a VFS: https://www.sqlite.org/c3ref/vfs.html
 enum SimulatedDisk {
-  /// Makes it SQLite's default VFS in this process.
+  /// Makes this VFS SQLite's default in this process.
   static func register() { _ = registered }
 
   private static let registered: Int32 = {
-    // `Database` requests this too. It must come before SQLite's first use in the process.
+    // `Database` makes this call too. The call must come before SQLite's first use in the process.
     _ = satchel_config_memstatus(0)
     guard let base = sqlite3_vfs_find(nil) else { return SQLITE_ERROR }
     let disk = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
@@ -69,8 +69,8 @@ enum SimulatedDisk {
       world.change([(folder, Paths.name(of: path), inode)])
     }
     let opened = OpenDatabaseFile(inode, path: path, world: world, flags: flags)
-    // As in SQLite on Unix: the name of a journal is on the medium with its first synced bytes, that of a database is
-    // not.
+    // As in SQLite on Unix, the first sync of a journal also puts the journal's name on the medium. The sync of a
+    // database does not.
     let journals = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL
     if (flags & journals) != 0, (flags & SQLITE_OPEN_CREATE) != 0 { opened.unsyncedFolder = folder }
     return opened

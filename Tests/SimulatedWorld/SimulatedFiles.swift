@@ -1,7 +1,7 @@
 import Glibc
 import SatchelPlatform
 
-/// The files of a simulated world. Operations of several steps use the same code as for the machine's own files.
+/// The files of a simulated world. Operations with several steps use the same code as on the machine's own files.
 public struct SimulatedFiles: FileSystem {
   private let world: SimulatedWorld
   public var rules = FolderRules()

@@ -5,8 +5,8 @@ import TestSupport
 /// The files of some computers and sticks, in memory, for programs and for SQLite: `/sim/<id>/hub`, `/sim/<id>/stick`,
 /// ...
 ///
-/// It records which changes were synced. Any changing step can fail, or be the last one before its process is killed or
-/// the power fails. One thread plays one world.
+/// The world records which changes were synced. A fault can make any changing step fail, kill the process after it, or
+/// cut the power. Only one thread may use a world.
 public final class SimulatedWorld: @unchecked Sendable {
   /// The folder that holds everything.
   public let root: String
@@ -15,8 +15,8 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   private let id: String
   private var tree = Inode(isFolder: true, mode: 0o755)
-  /// Added and removed names that a power cut could undo, oldest first; the changes of one step are kept or undone
-  /// together.
+  /// Added and removed names that a power cut could undo, oldest first. A power cut keeps or undoes all changes of one
+  /// step together.
   private var unsyncedNames: [[NameChange]] = []
   private var fault: Fault?
   private var isFull = false
@@ -27,7 +27,7 @@ public final class SimulatedWorld: @unchecked Sendable {
   public private(set) var hasFailed = false
   private var random: SplitMix64
   private var names = 0
-  /// The names along each path that was looked up: a season looks up few paths, and each of them very often.
+  /// The names along each path that was looked up. A season looks up few paths, but each of them very often.
   private var ways: [String: [String]] = [:]
   var open: [Int32: OpenFile] = [:]
   private var nextDescriptor: Int32 = 1 << 20
@@ -72,7 +72,7 @@ public final class SimulatedWorld: @unchecked Sendable {
     isStickGone = false
   }
 
-  /// Everything stops, and the running program is dead. After a power cut some of the unsynced changes are gone.
+  /// Stops everything, and ends the running program. After a power cut, some of the unsynced changes are gone.
   public func restart() {
     let wasPowerCut = isDead && fault?.kind == .powerCut
     for file in open.values { file.inode.isLocked = false }
@@ -82,7 +82,7 @@ public final class SimulatedWorld: @unchecked Sendable {
     if wasPowerCut { losePower() }
   }
 
-  /// Called before every changing step.
+  /// Called before every changing step. Throws if the fault stops the step.
   func step(at path: String) throws(Failure) {
     try look(at: path)
     defer { steps += 1 }
@@ -103,13 +103,13 @@ public final class SimulatedWorld: @unchecked Sendable {
     if isFull { throw .noSpace }
   }
 
-  /// Called before every read. It fails if the program is dead, or if the stick is gone.
+  /// Called before every read. Throws if the program is dead, or if the path is on a stick that is gone.
   func look(at path: String) throws(Failure) {
     if isDead { throw .dead }
     if isStickGone, path.hasPrefix(root + "/stick") { throw .failed }
   }
 
-  /// Everything that was written reaches its medium.
+  /// Puts everything that was written onto its medium.
   public func settle() {
     unsyncedNames = []
     func settle(_ inode: Inode) {
@@ -122,7 +122,7 @@ public final class SimulatedWorld: @unchecked Sendable {
   var freeBytes: Int64 { isFull ? 0 : 1 << 40 }
 
   private func losePower() {
-    // In each folder, some first changes may have reached the medium, but no change after a missing one.
+    // In each folder, the first changes of names may have reached the medium. After a change that is missing, none has.
     for changes in unsyncedNames.reversed() {
       for change in changes.reversed() { change.folder.entries[change.name] = change.old }
     }
@@ -246,7 +246,7 @@ public final class SimulatedWorld: @unchecked Sendable {
     folder.entries[Paths.name(of: path)] = source.copy()
   }
 
-  /// Changes bytes of a file from outside.
+  /// Changes bytes of a file without a program of the world.
   public func damage(_ path: String, _ change: (inout [UInt8]) -> Void) {
     if let inode = find(path) { change(&inode.bytes) }
   }

@@ -2,8 +2,8 @@ import SatchelSQLite
 import SatchelValues
 import TestSupport
 
-/// A text compared by its bytes. Two texts that look the same and have other bytes are two keys, or two values; Swift's
-/// `String` would treat them as one.
+/// A text compared by its bytes. Two texts may look the same and have different bytes. Satchel treats them as different
+/// keys or values. Swift's `String` would treat them as one.
 struct ExactText: Hashable, Comparable, CustomStringConvertible {
   let text: String
 
@@ -51,7 +51,7 @@ struct Visit: Hashable {
   let site: ExactText
 }
 
-/// An app, or an administrator with a shell: a separate connection without Satchel.
+/// The connection of an app, or of an administrator with a shell. It does not use Satchel's code.
 final class FieldApp {
   /// - Parameter visits: the column that identifies the visits: `id` as the PRIMARY KEY, or beside a local key.
   static func schema(visits: SeasonRules.Names) -> String {
@@ -69,7 +69,7 @@ final class FieldApp {
 
   init(path: String, mode: Database.Mode = .readWrite) throws {
     database = try Database(path: path, mode: mode)
-    // If the app reported a write as saved, it is on the medium.
+    // With this setting, a write that the app reports as saved is on the medium.
     try database.execute("PRAGMA synchronous = EXTRA")
   }
 
@@ -100,7 +100,7 @@ final class FieldApp {
     }
   }
 
-  /// Every row as text, with its table and its id; the columns are named, so that their order does not matter.
+  /// Every row as text, with its table and its id. The columns have names, so their order does not matter.
   func rows() throws -> [RowName: ExactText] {
     var rows: [RowName: ExactText] = [:]
     for table in try tables() {
@@ -117,7 +117,7 @@ final class FieldApp {
     return rows
   }
 
-  /// The rows with captured changes that no export, or no log, has yet.
+  /// The rows with captured changes that are in no export yet. At the hub, the changes that are not in the log yet.
   func captured() throws -> Set<RowName> {
     var found: Set<RowName> = []
     for table in try tables() {

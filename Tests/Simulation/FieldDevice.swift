@@ -8,11 +8,11 @@ final class FieldDevice {
   let usesWAL: Bool
   var workspace: DeviceWorkspace
   private var opened: FieldApp?
-  /// The newest value that the user wrote into each cell and did not overwrite.
+  /// For each cell, the newest value that the user wrote and did not overwrite.
   var duty: [Cell: String] = [:]
-  /// A copy of the database, made after an export and without any unexported changes.
+  /// The path of a copy of the database. All changes in the copy are in exports.
   var copy: String?
-  /// A copy of the whole folder.
+  /// The path of a copy of the whole folder.
   var backup: String?
 
   init(_ index: Int, _ workspace: DeviceWorkspace, usesWAL: Bool) {
@@ -24,7 +24,7 @@ final class FieldDevice {
   var name: String { workspace.configuration.name }
   var databasePath: String { workspace.configuration.databasePath(workspace.folder) }
 
-  /// nil before the hub's first bundle. Once opened the app stays open during all imports.
+  /// The device's app. nil before the hub's first bundle. Once opened, the app stays open during all imports.
   func app() throws -> FieldApp? {
     if let opened { return opened }
     if try workspace.isInitial() { return nil }
@@ -34,20 +34,20 @@ final class FieldDevice {
     return app
   }
 
-  /// The connection of its app, if it is open.
+  /// The device's app, if it is open.
   var openApp: FieldApp? { opened }
 
-  /// The number of the last export in its database; 0 before the first.
+  /// The number of the last export in the device's database. 0 before the first export.
   func sequence() throws -> Int64 {
     try app()?.database.first("SELECT sequence FROM satchel_device") { $0.integer(0) } ?? 0
   }
 
-  /// The version of the dataset that its database has.
+  /// The version of the dataset in the device's database.
   func version() throws -> Int64 {
     try app()?.database.first("SELECT definition ->> 'version' FROM satchel_device") { $0.integer(0) } ?? 0
   }
 
-  /// The hub's epoch that its database knows.
+  /// The hub's epoch in the device's database.
   func epoch() throws -> String? { try app()?.database.first("SELECT epoch FROM satchel_device") { $0.text(0) } }
 
   func closeApp() { opened = nil }

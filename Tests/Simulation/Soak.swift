@@ -5,7 +5,7 @@ public enum Soak {
   /// A failed season.
   public struct Finding: CustomStringConvertible {
     public let seed: UInt64
-    /// The smallest set of events that was found to fail, and its fault.
+    /// The smallest set of events that was found to fail. `words` has its fault.
     public let events: [SeasonEvent]
     public let words: String
     /// The events of the season, and their results.
@@ -29,7 +29,7 @@ public enum Soak {
   }
 
   private static func events(of seed: UInt64) -> [SeasonEvent] {
-    // Most seasons are short: a failure needs few events, and many tries.
+    // Most seasons are short: a failure needs only few events, and short seasons allow many tries.
     SeasonEvent.season(seed, devices: Season.devices, length: seed % 8 == 0 ? 80 : 28)
   }
 
@@ -53,7 +53,7 @@ public enum Soak {
   /// Removes events from a failing season as long as it still fails: first halves, then ever smaller parts, in the
   /// manner of delta debugging (Zeller and Hildebrandt, 2002).
   ///
-  /// - Parameter attempts: the most seasons to play for it.
+  /// - Parameter attempts: the most seasons that are played for this.
   public static func shrink(_ seed: UInt64, attempts: Int = 200) -> Finding {
     var events = events(of: seed)
     var words = wrong(seed, events) ?? "went wrong once, and not again"

@@ -1,8 +1,8 @@
 import TestSupport
 
-/// The numbers that people counted, and the elements that they put into sets and took out: a row for each device's user,
-/// and one that all change. Each addition counts once, whatever happens to hubs and databases. An element that a person
-/// put in is there, unless it was taken out.
+/// The numbers that people counted, and the elements that they put into sets and took out. Each device's user has a
+/// row, and all people change one more row. Each addition must count once, whatever happens to hubs and databases. An
+/// element that a person put in must be there, unless it was taken out.
 struct Tally {
   static let common = "all"
   static let rows = (0..<Season.devices).map(String.init) + [common]
@@ -23,11 +23,11 @@ struct Tally {
   }
 
   private var byDevice: [String: Work] = [:]
-  /// The office's work. It is lost with the time that a hub loses: a number does not show who added which part.
+  /// The office's work. If the hub loses a time, this work is lost: a number does not show who added which part.
   var atHub = Work()
-  /// Rows to which a lost device added: it is unknown how much of that arrived.
+  /// Rows to which a lost device added. It is unknown how much of its work arrived.
   private var uncertain: Set<String> = []
-  /// The same for elements.
+  /// Elements that a lost device put in or took out. It is unknown which of these changes arrived.
   private var uncertainElements: Set<Element> = []
 
   static func stock(_ app: FieldApp) throws {
@@ -39,7 +39,7 @@ struct Tally {
     if let device { body(&byDevice[device, default: Work()]) } else { body(&atHub) }
   }
 
-  /// - Parameter device: nil: the office.
+  /// - Parameter device: the device that adds. nil: the office.
   mutating func add(_ more: Int64, to row: String, by device: String?) {
     change(device) { $0.counts[row, default: 0] += more }
   }
@@ -54,16 +54,17 @@ struct Tally {
     uncertainElements.formUnion(lost.elements)
   }
 
-  /// Each device brings its own number, and it is unknown which parts are the same.
+  /// Records that the hub was lost. Each device brings its own number to a new hub, and it is unknown which parts are
+  /// the same.
   mutating func loseHub() { uncertain = Set(Self.rows) }
 
-  /// nil: unknown.
+  /// The number that a row must have. nil: it is unknown.
   func expected(in row: String) -> Int64? {
     if uncertain.contains(row) { return nil }
     return atHub.counts[row, default: 0] + byDevice.values.reduce(0) { $0 + $1.counts[row, default: 0] }
   }
 
-  /// Whether an element must be in its set; nil: unknown.
+  /// Whether an element must be in its set. nil: it is unknown.
   func isExpected(_ element: Element) -> Bool? {
     if uncertain == Set(Self.rows) || uncertainElements.contains(element) { return nil }
     let all = [atHub] + byDevice.values
@@ -89,7 +90,7 @@ extension Season {
     say("\(writer ?? "hub") adds \(more) to \(row)")
   }
 
-  /// Puts an element of its own into a set, or takes one out that is there, or both in one write.
+  /// The writer puts a new element into a set, takes an element out, or does both in one write.
   private func changeSet(
     in app: FieldApp, by writer: String?, _ row: String, _ random: inout SplitMix64
   ) throws {

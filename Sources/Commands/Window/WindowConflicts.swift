@@ -14,7 +14,7 @@ extension WindowSite {
     let held: Markup =
       current.heldConflicts > 0 ? "<p>\(words.count(.heldChanges, current.heldConflicts))</p>\n" : ""
     if current.openConflicts == 0 { return held }
-    // Faults of the database are among the problems. The number is known also then.
+    // The number of conflicts is known even if they cannot be read. The page names the cause among the problems.
     let shown = (try? first(workspace)) ?? []
     let cards = shown.map { card($0, words) }
     let rest = Int(current.openConflicts) - shown.reduce(0) { $0 + $1.members.count }
@@ -27,7 +27,7 @@ extension WindowSite {
       """
   }
 
-  /// Ends the reading of conflicts, because enough of them are read.
+  /// Thrown to end the reading of conflicts, because enough of them are read.
   private struct Enough: Error {}
 
   private func first(_ workspace: DeviceWorkspace) throws -> [ConflictUnit] {

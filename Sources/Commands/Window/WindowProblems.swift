@@ -26,7 +26,7 @@ extension WindowProblem {
 
   private static func beginning(_ status: DeviceStatus) -> WindowText {
     switch status.trouble {
-    // A device that has left its hub keeps its rows for the next one.
+    // A device that has left its hub keeps its rows for the next hub.
     case nil: status.configuration.leaves == nil ? .isFirst : .renewing
     case .replaced: .replacedFile
     case .lost, .lostAfterLeaving: .lostFile

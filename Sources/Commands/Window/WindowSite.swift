@@ -103,12 +103,12 @@ struct WindowSite: LocalSite {
     return .page(page, status: status)
   }
 
-  /// The form of a part that a person can open and close.
+  /// The state of a part of the page that a person can open and close.
   enum PartState {
     case open, closed
   }
 
-  /// A part in English. Its title is in the language of the page.
+  /// A part of the page in English. Its title is in the language of the page.
   static func inEnglish(
     _ content: Markup, named title: WindowText, _ words: WindowWords, state: PartState = .closed
   ) -> Markup {
@@ -120,7 +120,7 @@ struct WindowSite: LocalSite {
       """
   }
 
-  /// The attributes of a part in English.
+  /// The attributes of a part of the page in English.
   private static func english(_ words: WindowWords) -> Markup {
     words.language.direction == .leftToRight ? " lang=\"en\"" : " lang=\"en\" dir=\"ltr\""
   }

@@ -46,8 +46,8 @@ extension WindowSite {
     sticks.count { $0.label == stick.label } > 1 ? stick.path : stick.label
   }
 
-  /// Begins the sync of the stick whose button was pressed. The stick is chosen by its path and its mark, because
-  /// another stick may have taken its place since the page was made.
+  /// Begins the sync of the stick whose button was pressed. The stick is found by its path and its mark, because
+  /// another stick may have this path since the page was made.
   func sync(_ request: WebRequest, _ words: WindowWords) throws -> WebResponse {
     let (path, mark) = (try request.needed("stick"), try request.needed("mark"))
     let sticks = try PluggedStick.all(besides: command.directory, context.platform)

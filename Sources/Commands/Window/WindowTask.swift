@@ -31,7 +31,7 @@ struct WindowTask: PageTask {
   }
 }
 
-/// The result of a sync as a document. The thread of the work writes it, and the pages read it.
+/// The result of a sync as a JSON document. The thread of the work writes it, and the pages read it.
 final class SyncOutcome: Sendable {
   private let state = Mutex<JSONValue?>(nil)
 

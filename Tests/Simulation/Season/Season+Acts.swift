@@ -9,7 +9,7 @@ import SimulatedWorld
 import TestSupport
 
 extension SeasonEvent.Kind {
-  /// Whether a fault during it is part of the story. Manual work of people is repeated until it is done.
+  /// Whether a fault may stop this event. The other events are manual work of people, who repeat it until it is done.
   var canFail: Bool {
     switch self {
     case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub,
@@ -21,7 +21,7 @@ extension SeasonEvent.Kind {
     }
   }
 
-  /// Whether unseen writes may be lost with it, because no program can find them: with a database or a hub.
+  /// Whether this event may lose unseen writes with a database or a hub. No program can find them afterwards.
   var endsUnseenWrites: Bool {
     switch self {
     case .clone, .lostDevice, .lostDatabase, .oldCopy, .brokenDatabase, .newHub, .restoredFolder: true
@@ -57,7 +57,7 @@ extension Season {
     case .lostDatabase: try loseDatabase(of: device)
     case .oldCopy: try putBackOldCopy(of: device, &random)
     case .backup: try makeBackup()
-    // If a device's folder was put back too, work that both had may be lost.
+    // If a device's folder was put back before, a restore of the hub could lose work that only these two had.
     case .restoreHub: if wasPutBack.isEmpty { try restoreHub() }
     case .compact: try compact(&random)
     case .clockJump: time.pass(days: Int64(1 + random.below(40)))
@@ -77,7 +77,7 @@ extension Season {
     }
   }
 
-  /// Does it. If a fault stops it, does it again after the fault is over.
+  /// Runs `body`. If a fault stops it, restarts the world and runs `body` again.
   func surely(_ body: () throws -> Void) throws {
     do {
       try body()
@@ -91,7 +91,7 @@ extension Season {
 
   // MARK: bundles
 
-  /// - Parameter besideOthers: whether the files of `redelivery` come with later mail.
+  /// - Parameter besideOthers: whether the files of `redelivery` are put into the mail too.
   func export(_ device: FieldDevice, snapshot: Bool = false, besideOthers: Bool = true) throws -> Parcel? {
     if try device.app() == nil { return nil }
     let report = try device.workspace.export(snapshot: snapshot)
@@ -106,7 +106,7 @@ extension Season {
   }
 
   /// Files for the hub: exports that a restored hub lacks, changes of a former user, and the files of a device without
-  /// a database. Empty if none of these is possible.
+  /// a database. Empty if the device needs none of these.
   func redelivery(of device: FieldDevice) throws -> [String] {
     if parts, try device.app() == nil { return try device.workspace.stranded()?.files ?? [] }
     let mayLack = presence.isRestored || formerUsers[device.index] > 0
@@ -127,7 +127,7 @@ extension Season {
     return parcel
   }
 
-  /// - Parameter hasContent: false: the file only acknowledges what came.
+  /// - Parameter hasContent: false if the file only acknowledges other bundles.
   func noteNews(if hasContent: Bool = true) {
     news += 1
     if hasContent { newContent += 1 }
@@ -147,7 +147,7 @@ extension Season {
     let place = random.below(mail.count)
     let parcel = mail[place]
     if random.once(in: 4) { say("\(parcel.name) is lost") } else { try deliver(parcel) }
-    // A file that stays on the stick may be delivered again, and so may a file that was not accepted, for any reason.
+    // A delivered file may stay on the stick, and is then delivered again. This holds for a refused file too.
     if !random.once(in: 3) { mail.remove(at: place) }
   }
 
@@ -161,7 +161,7 @@ extension Season {
       say("\(name) imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed")
     } catch let refusal as Refusal where refusal.reason == "gap" || presence.isRestored && refusal.isAboutHistory {
       noteRefusal(by: "\(name)", of: parcel, refusal.reason)
-      // The next round carries the proof.
+      // The next round of exchanges carries the proof of the other history.
       if refusal.isAboutHistory { noteNews() }
     } catch let refusal as Refusal
       where wasPutBack.contains(name) && ["older-database", "copied"].contains(refusal.reason)
@@ -190,7 +190,7 @@ extension Season {
     try takeAtHub(parcel)
   }
 
-  /// Files that waited at the hub and lack nothing more go first, as with the command.
+  /// First imports the files that waited at the hub and lack nothing more, as the command `import` does.
   private func deliverDue(from sender: String) throws {
     for path in try hub.dueByNow() where try files.kind(path) != nil {
       do { try takeAtHub(Parcel(device: nil, from: sender, path: path, name: Paths.name(of: path))) } catch let
@@ -216,7 +216,7 @@ extension Season {
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where refusal.reason == "gap" && (presence.isRestored || hasFormerUser(parcel.from))
     {
-      // It came before the exports on which it builds.
+      // The bundle came before the exports on which it builds.
       noteRefusal(by: "hub", of: parcel, "gap")
     } catch let refusal as Refusal where refusal.reason == "wrong-kind" && (presence.isRestored || parts) {
       say("hub refuses \(parcel.name): it knows it")
@@ -236,7 +236,7 @@ extension Season {
     try checkResurrection(before: before, after: Set(admin().rows().keys), by: parcel)
   }
 
-  /// As the refusal says: the operator gives the device to its former users, and then to its present user again.
+  /// The operator does as the refusal says: gives the device to its former users, and then to its present user again.
   private func enterHandoversAgain(of name: String) throws {
     guard let device = devices.first(where: { $0.name == name }) else { return }
     for user in users(of: device.index) where try hub.device(name).user != user {
@@ -249,12 +249,13 @@ extension Season {
     noteNews()
   }
 
-  /// A former user's changes travel in their own files, which later exports do not contain.
+  /// Whether a device has had a former user. The changes of a former user are in files of their own, and in no later
+  /// export.
   private func hasFormerUser(_ name: String) -> Bool {
     devices.contains { $0.name == name && formerUsers[$0.index] > 0 }
   }
 
-  /// Nothing is imported of a bundle with foreign bytes, and nothing is written.
+  /// Carries a bundle with wrong bytes. Checks that nothing of it is imported, and that nothing is written.
   private func carryDamaged(_ random: inout SplitMix64) throws {
     guard let parcel = everMade.randomElement(using: &random), try files.kind(parcel.path) != nil else { return }
     let isMixedUp = random.once(in: 4)
@@ -290,7 +291,7 @@ extension Season {
     }
   }
 
-  /// A bundle for one device comes to another one.
+  /// Carries a bundle to another device than its receiver, which must refuse it.
   private func misdeliver(_ random: inout SplitMix64) throws {
     guard let parcel = everMade.filter({ $0.device != nil }).randomElement(using: &random),
       let other = devices.filter({ $0.name != parcel.device }).randomElement(using: &random), try other.app() != nil
@@ -309,7 +310,7 @@ extension Season {
     }
   }
 
-  /// The device gets another user with other rights. Its next bundle reports the new user.
+  /// Gives the device to another user with other rights. The device's next bundle reports the new user.
   private func give(_ device: FieldDevice, to remainder: Int64) throws {
     formerUsers[device.index] += 1
     tookEffect(.given)
@@ -356,10 +357,10 @@ extension Season {
 
   // MARK: misfortunes
 
-  /// A copy of a device's folder works beside it. The hub imports the first copy's exports, and detects the copy at the
-  /// second.
+  /// A copy of a device's folder works beside the device. The hub imports the device's export. By the copy's export, it
+  /// must detect the copy.
   private func clone(_ device: FieldDevice, _ random: inout SplitMix64) throws {
-    // The operator lets each history of a device that was put back continue.
+    // A device that was put back is left out, because the operator lets each of its histories continue.
     guard !wasPutBack.contains(device.name), try device.app() != nil, let earlier = try export(device) else { return }
     device.closeApp()
     let place = world.root + "/copy"
@@ -374,12 +375,12 @@ extension Season {
     }
     try deliver(earlier)
     guard let first = try export(device), let second = try export(copy) else { return }
-    // It is never carried again: it would only be refused again.
+    // The export of the copy is not carried again, because the hub would only refuse it again.
     everMade.removeLast()
     copy.closeApp()
     let merged = try hub.device(device.name).merged
     try deliver(first)
-    // A hub that lacks earlier exports imports neither.
+    // A hub that lacks earlier exports imports neither of these two exports.
     if try hub.device(device.name).merged == merged { return }
     do {
       try deliver(second)
@@ -400,10 +401,10 @@ extension Season {
     try renewCopies()
   }
 
-  /// Everything in the newer file is in exports.
+  /// Puts an old copy of a device's database back. Everything in the newer file is in exports.
   private func putBackOldCopy(of device: FieldDevice, _ random: inout SplitMix64) throws {
     guard try device.app() != nil else { return }
-    // Half of the copies are made while work is pending, which the next export then has in common with the copy.
+    // Half of the copies are made while work is pending. The next export then has work that the copy has too.
     let (former, isPending) = (device.copy, try device.sequence().isMultiple(of: 2))
     if former == nil, isPending { try keepCopy(of: device) }
     guard let parcel = try export(device) else { return }
@@ -418,8 +419,8 @@ extension Season {
     try removeDatabase(of: device)
     world.copy(copy, to: device.databasePath)
     device.copy = nil
-    // A migration, and the first bundle of an epoch, do not show what became of rows that were written into a copy:
-    // the file must be kept aside.
+    // After a migration, or the first bundle of an epoch, a repair cannot find what happened to rows in an old copy. So
+    // a person must put this file aside.
     let isKeptAside = try device.version() < version || device.epoch() != epoch
     if isKeptAside, try device.sequence() < newest { try refuseRepair(of: device) }
     if isKeptAside { try removeDatabase(of: device) }
@@ -443,7 +444,8 @@ extension Season {
     for suffix in ["", "-wal", "-shm", "-journal"] { try files.removeIfThere(device.databasePath + suffix) }
   }
 
-  /// Everything in it is in an export, which reaches the hub when the new database exists already.
+  /// A device loses its database. Everything in it is in an export. The export reaches the hub after the new database
+  /// exists.
   private func loseDatabase(of device: FieldDevice) throws {
     guard !presence.isRestored, try device.app() != nil, let parcel = try export(device) else { return }
     try removeDatabase(of: device)
@@ -453,7 +455,7 @@ extension Season {
     try deliver(parcel)
   }
 
-  /// The message names the way out.
+  /// Checks that the repair of an old copy is refused, with the next step in the hint.
   private func refuseRepair(of device: FieldDevice) throws {
     do { _ = try device.workspace.repair() } catch let error as WorkspaceError where error.reason == "older-database" {
       if error.hint?.contains("move this one out of the way") == true { return }
@@ -461,7 +463,7 @@ extension Season {
     throw Wrong("\(device.name) repaired an old copy of its database from before a migration or an epoch")
   }
 
-  /// An old copy would reuse a number that already names another export.
+  /// Checks that an export from an old copy is refused. Its number would already belong to another export.
   private func refuseExport(of device: FieldDevice) throws {
     do { _ = try device.workspace.export() } catch let error as WorkspaceError where error.reason == "older-database" {
       return
@@ -472,7 +474,7 @@ extension Season {
   func makeBackup() throws {
     backups += 1
     let file = world.root + "/backup-\(backups).satchel"
-    // A backup made by a clock that is ahead cannot be restored before that time.
+    // If the clock was ahead at a backup, the backup could not be restored before that time.
     if !hubClock.isRight { try seeToClock() }
     try surely {
       if try files.kind(file) == nil { _ = try hub.backup(to: file, keys: .included) }
@@ -482,11 +484,11 @@ extension Season {
     say("the hub is backed up")
   }
 
-  /// The hub is lost, and comes back from the backup.
+  /// The hub is lost, and is restored from the backup.
   private func restoreHub() throws {
     guard let backup else { return }
     time.pass(days: 1)
-    // It comes back on another computer.
+    // The restored hub is on another computer, with a right clock.
     hubClock.set(ahead: 0)
     let fingerprint = try hub.fingerprint()
     let root = hub.folder.root
@@ -511,13 +513,13 @@ extension Season {
     try restoreRights()
   }
 
-  /// The changes made at the hub in the lost time are made again.
+  /// The operator makes the hub's changes of the lost time again.
   func restoreRights() throws {
     for device in devices {
       let (users, attributes) = (users(of: device.index), [("hidden", String(hidden[device.index]))])
       // The hub has no record of a device that was enrolled in the lost time.
       let known = (try? hub.device(device.name)).flatMap { users.firstIndex(of: $0.user) }
-      // Each hand-over of the lost time is entered again: each of its users may have undelivered work.
+      // Each hand-over of the lost time is entered again, because each user may have work that is not delivered.
       for (index, user) in users.enumerated() where index >= known ?? users.count - 1 {
         if try hub.users().contains(where: { $0.name == user }) {
           if index == users.count - 1 { _ = try operating { try hub.setUser(user, attributes: attributes) } }
@@ -535,7 +537,8 @@ extension Season {
     let (days, shrinking) = (random.once(in: 3) ? 5 as Int64 : nil, random.once(in: 2))
     let report = try operating { try hub.compact(olderThan: days, shrinking: shrinking) }
     say("the hub forgets \(report.logEntries) changes, \(report.goneRows) rows, and \(report.forgotten)")
-    // Here a lost hub always comes back from its last backup. A copy of a hub may be older than that.
+    // In these seasons, a copy of a hub may be older than its last backup. In other seasons, a lost hub comes back from
+    // its last backup.
     if SeasonEvent.parts(seed) { return }
     for device in devices where try device.app() != nil {
       let report = try device.workspace.compact(olderThan: 0)

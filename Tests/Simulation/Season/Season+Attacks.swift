@@ -21,12 +21,12 @@ extension Season {
       let missing = EmissionNumber(state.received.rawValue + 500)
       try offer(signedByHub(for: device, state, after: missing, platform), to: device, expecting: "gap")
     case 2:
-      // The same JSON.
+      // The JSON has the same meaning, but one more byte.
       try offer(
         rewritten(device, after: state) { $0[2].content.insert(UInt8(ascii: " "), at: 1) }, to: nil,
         expecting: "bad-digest")
     default:
-      // A restored hub may lack earlier exports, and checks no further.
+      // A restored hub may lack earlier exports. Then it does not check the file any further.
       if presence.isRestored { return }
       try offer(
         rewritten(device, after: state) { entries in
@@ -36,7 +36,7 @@ extension Season {
     }
   }
 
-  /// - Parameter device: nil: it comes to the hub.
+  /// - Parameter device: the receiver of the file. nil: the hub.
   func offer(_ path: String, to device: FieldDevice?, expecting reason: String) throws {
     let before = try results()
     say("a file is offered to \(device?.name ?? "the hub"), to be refused as \(reason)")
@@ -44,7 +44,7 @@ extension Season {
       if let device { _ = try device.workspace.importBundle(path) } else { _ = try hub.importBundle(path) }
     } catch let error as any ExplainedError {
       if world.hasFailed { return }
-      // A hub checks its own clock first.
+      // A hub checks its own clock before the bundle.
       if error.reason != reason, error.reason != "clock" {
         throw Wrong("a forged bundle is refused as \(error.reason), and not as \(reason)")
       }
@@ -62,15 +62,15 @@ extension Season {
     return path
   }
 
-  /// It claims a long signature, and ends there. A reader that trusts the length before it checks the limit finds the
-  /// file truncated.
+  /// A file that claims a long signature, and ends there. A reader that trusts the length before it checks the limit
+  /// would report a truncated file.
   private func oversized() throws -> String {
     var entry = HandMadeEntry("B2SUMS.minisig")
     entry.claimedSize = 1 << 20
     return try put(zstd(entry.bytes))
   }
 
-  /// The device's export with a change made after signing.
+  /// An export in the device's name, signed with the device's key. `change` changes its entries after signing.
   func rewritten(
     _ device: FieldDevice, after state: DeviceState, sequence: Int64 = 2, saying members: [String: String] = [:],
     _ change: (inout [HandMadeEntry]) -> Void
@@ -85,7 +85,7 @@ extension Season {
     made.set("incarnation", "\"\(state.incarnation.text)\"")
     made.set("received", "\(state.received.rawValue)")
     made.set("sequence", "\(sequence)")
-    // The default predecessor is no export of this device.
+    // The default chain names an export that this device did not make.
     if sequence != 2 || !members.isEmpty { made.set("chain", "[]") }
     for (name, text) in members.sorted(by: { $0.key < $1.key }) {
       made.set(name, "\"\(text.replacing("\n", with: "\\n"))\"")
@@ -101,9 +101,9 @@ extension Season {
     return try put(zstd(tar(entries)))
   }
 
-  /// A bundle with the hub's own signature, newer than everything that the device has, and without the list of revoked
-  /// keys.
-  /// - Parameter emission: the emission on which it builds.
+  /// A bundle with the hub's own signature. It is newer than everything that the device has, and lacks the list of
+  /// revoked keys.
+  /// - Parameter emission: the emission on which the bundle builds.
   private func signedByHub(
     for device: FieldDevice, _ state: DeviceState, after emission: EmissionNumber, _ platform: Platform
   ) throws -> String {

@@ -7,13 +7,13 @@ import SatchelWorkspace
 import SimulatedWorld
 import TestSupport
 
-/// The rows whose deletion the hub saw.
+/// The rows whose deletion the hub saw, and whether the hub may lack exports.
 struct Presence {
-  /// Whether the hub came back from a backup, and lacks delivered exports.
+  /// Whether the hub may lack exports that devices delivered, because it came back from a backup or for another reason.
   private(set) var isRestored = false
   fileprivate var gone: Set<RowName> = []
 
-  /// Devices may have delivered exports that the hub lacks: to another copy of it, or according to a thief.
+  /// Records that the hub may lack exports: a copy of the hub received them, or a thief acknowledged them.
   mutating func lacksExports() { isRestored = true }
 
   /// The restored hub does not know the earlier deletions.
@@ -24,7 +24,7 @@ struct Presence {
   }
 }
 
-/// Conditions during a season and at its end.
+/// The conditions that must hold during a season and at its end.
 extension Season {
   // MARK: during a season
 
@@ -37,12 +37,12 @@ extension Season {
       app.database, of: device.workspace.configuration.id.text, tables: ["sites", "visits", "counters"])
   }
 
-  /// Every value that a device overwrote without ever holding it is in a conflict.
+  /// Checks that every value that a device overwrote without ever holding it is in a conflict.
   func checkNothingOverwritten() throws {
     if let words = try overwritten.lost(in: admin().database) { throw Wrong(words) }
   }
 
-  /// No deleted row comes back by itself.
+  /// Checks that no deleted row comes back by itself.
   func checkResurrection(before: Set<RowName>, after: Set<RowName>, by parcel: Parcel) throws {
     defer {
       presence.gone.formUnion(before.subtracting(after))
@@ -56,7 +56,8 @@ extension Season {
     }
   }
 
-  /// Each row that a bundle deleted is deleted at the end, whatever the hub forgot. Otherwise a conflict names the row.
+  /// Checks that each row that a bundle deleted is deleted at the end, whatever the hub forgot, or that a conflict
+  /// names it.
   private func checkDeletions() throws {
     let rows = try Set(admin().rows().keys)
     let back = deleters.filter { rows.contains($0.key) }
@@ -74,7 +75,7 @@ extension Season {
     try Set(hub.conflicts(ConflictState.allCases).map { Self.row(of: $0.record) })
   }
 
-  /// Whether no other row may ever have the key. Keys that several people choose may be used again.
+  /// Whether only one row may ever have this key. Keys that several people choose may be used again.
   private static func hasKeyOfItsOwn(_ row: RowName) -> Bool { row.id.text.hasPrefix("k") }
 
   static func row(of record: ConflictRecord) -> RowName {
@@ -84,7 +85,7 @@ extension Season {
     return RowName(table: record.table.text, id: ExactText(String(decoding: bytes, as: UTF8.self)))
   }
 
-  /// No device treats an export as acknowledged that the hub lacks.
+  /// Checks that no device treats an export as acknowledged that the hub lacks.
   func checkAcknowledged() throws {
     if isHubInDoubt { return }
     let epoch = try admin().database.first("SELECT epoch FROM satchel_hub") { $0.text(0) }
@@ -93,7 +94,7 @@ extension Season {
         ($0.integer(0), $0.text(1))
       }
       guard let known, known.1 == epoch else { continue }
-      // Not by the hub itself, which looks at all its tables whenever it is opened.
+      // The table is read directly. The hub would read all its tables each time it is opened.
       let merged = try admin().database.first(
         "SELECT merged FROM satchel_devices WHERE name = :name", ["name": .string(device.name)]
       ) { $0.integer(0) }
@@ -102,15 +103,15 @@ extension Season {
     }
   }
 
-  /// Rows that come with a bundle do not count as changed here.
-  /// - Parameter before: nil: there was no database.
+  /// Checks that rows that came with a bundle do not count as changed on the receiver.
+  /// - Parameter before: the rows with captured changes before the import. nil: there was no database.
   func checkCaptured(_ app: FieldApp?, before: Set<RowName>?, by parcel: Parcel) throws {
     guard let app, let before, let row = try app.captured().subtracting(before).min() else { return }
     throw Wrong("\(row) came with \(parcel.name), and counts as changed where it came")
   }
 
-  /// No two bundles from the hub have one name. Two bundles of a copied device may, and the hub detects the copy by
-  /// that.
+  /// Checks that no two bundles from the hub have one name. Two bundles of a copied device may have one name: the hub
+  /// detects the copy by that.
   func checkName(of parcel: Parcel) throws {
     if parcel.device == nil { return }
     let digest = Digest.of(try files.read(parcel.path, limit: 1 << 26))
@@ -119,7 +120,7 @@ extension Season {
     }
   }
 
-  /// A bundle holds nothing about rows that its user may not see.
+  /// Checks that a bundle holds nothing about rows that its user may not see.
   func checkScope(of parcel: Parcel, for device: FieldDevice) throws {
     let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(seed))
     let bundle = try BundleReader(platform: platform).read(
@@ -134,7 +135,7 @@ extension Season {
     }
   }
 
-  /// Computed by this test's own arithmetic, not by the tested code.
+  /// The sites that the device's user may see. This test computes them by itself, without the tested code.
   private func sitesSeen(by device: FieldDevice) throws -> Set<ExactText> {
     try Set(admin().sites().filter { $0.zone % rules.modulus != hidden[device.index] }.map(\.id))
   }
@@ -144,11 +145,11 @@ extension Season {
   func finish() throws {
     say("-- the end of the season")
     try carryLateSticks()
-    // In every other season no doctor runs before the rows are compared.
+    // With an odd seed, no doctor runs before the rows are compared.
     if seed % 2 == 0 { try takeUpUnseenWrites() }
     if seed % 4 == 3 { try checkOrder() }
     try exchangeAll()
-    // Not all devices came back: the operator waits no longer.
+    // Not all devices came back, and the operator waits no longer.
     if try hub.status().recovery != nil {
       _ = try operating { try hub.finishRecovery() }
       try exchangeAll()
@@ -174,21 +175,21 @@ extension Season {
     try checkNothingUnseen(ofDevices)
     try checkNothingLeft()
     if let problem = try admin().unsoundness() { throw Wrong("the hub's database is not sound: \(problem)") }
-    // If a command was stopped, no bundle may show its half-done work.
+    // After a command was stopped, the doctor must find no half-done work.
     if wasStopped || seed % 4 == 1 { try checkHealth() }
-    // A stick of a former history is merged again, and takes another number of its history.
+    // Not after a folder was put back: the stick of a former history would then be merged again, under another number.
     if seed % 4 == 0, wasPutBack.isEmpty { try checkRepetition() }
     if seed % 4 == 2 { try checkArchive() }
   }
 
-  /// Clean rounds until a round brings nothing new, or there were `mostRounds` of them.
+  /// Exchanges bundles without faults until a round brings nothing new, or `mostRounds` rounds are done.
   private func exchangeAll() throws {
     var (rounds, taken) = (0, Set<Digest>())
     while rounds < mostRounds, try cleanRound(&taken) { rounds += 1 }
   }
 
-  /// All devices deliver and fetch. Returns whether there was anything new. In three of four seasons acknowledgements
-  /// are nothing new, which saves time.
+  /// All devices deliver and fetch. Returns whether there was anything new. In three of four seasons, acknowledgements
+  /// do not count as new, which saves time.
   private func cleanRound(_ taken: inout Set<Digest>) throws -> Bool {
     let before = (news, newContent)
     func bring(_ parcel: Parcel) throws { try self.bring(parcel, &taken) }
@@ -203,8 +204,8 @@ extension Season {
     return seed % 4 == 0 ? news > before.0 : newContent > before.1
   }
 
-  /// Delivers a file. In three of four seasons a file that was taken is not carried again, which saves time. Files that
-  /// come twice are events of all seasons.
+  /// Delivers a file. In three of four seasons, an imported file is not carried again, which saves time. Other events
+  /// test files that come twice, in all seasons.
   private func bring(_ parcel: Parcel, _ taken: inout Set<Digest>) throws {
     if seed % 4 == 0 { return try deliver(parcel) }
     let digest = Digest.of(try files.read(parcel.path, limit: 1 << 26))
@@ -264,7 +265,7 @@ extension Season {
     }
   }
 
-  /// Each bundle carries again all changes that are not known to be merged; no change is merged twice.
+  /// Checks that no change is merged twice. Each export repeats all changes that are not known to be merged.
   private func checkTakenOnce() throws {
     let twice = try admin().database.first(
       """
@@ -275,7 +276,7 @@ extension Season {
     if let twice { throw Wrong("one change of \(twice) was taken with two bundles") }
   }
 
-  /// Two sides with the same value do not disagree. Returns words if a conflict claims that they do.
+  /// Returns words if both sides of a conflict have the same value. Then they do not disagree.
   private static func agreement(in record: ConflictRecord) -> String? {
     guard record.kind == .updateUpdate, let hub = record.hubValues, let device = record.deviceValues else { return nil }
     for winner in record.winners {
@@ -288,7 +289,7 @@ extension Season {
     return nil
   }
 
-  /// If every write is captured, each row is as the hub expects it.
+  /// Checks that a device reports a change as unseen only if capture did not record it.
   private func checkNothingUnseen(_ ofDevices: [[StoredConflict]]) throws {
     for (device, conflicts) in zip(devices, ofDevices) {
       let found = conflicts.first { $0.record.kind == .unseen && !unseen.contains(Self.row(of: $0.record)) }
@@ -296,7 +297,7 @@ extension Season {
     }
   }
 
-  /// No temporary file of a command is left where commands have run since.
+  /// Checks that no temporary file of a command is left. Later commands remove such files.
   private func checkNothingLeft() throws {
     for root in [hub.folder.root] + devices.map(\.workspace.folder.root) {
       if let path = try leftover(in: root) { throw Wrong("\(path) was left behind") }
@@ -312,19 +313,19 @@ extension Season {
     return nil
   }
 
-  /// Every database's tables, as text.
+  /// The tables of every database, as text.
   func dumps() throws -> [[String: [String]]] {
     try [admin().dump()] + devices.map { try $0.app()?.dump() ?? [:] }
   }
 
-  /// The tables of every database that change only by a bundle or by an app.
+  /// The tables of every database that only a bundle or an app may change.
   func results() throws -> [[String: [String]]] {
     try dumps().map {
       $0.filter { ["sites", "visits", "counters", "satchel_conflicts", "satchel_devices"].contains($0.key) }
     }
   }
 
-  /// Every bundle that was ever made is imported again, and changes nothing.
+  /// Imports every bundle that was ever made again, and checks that nothing changes.
   private func checkRepetition() throws {
     // A restored hub receives some of them for the first time, and records their digests. A device records bundles of a
     // lost history.
@@ -339,12 +340,13 @@ extension Season {
     for parcel in everMade where current.contains(parcel.from) && current.contains(parcel.device ?? "hub") {
       if try files.kind(parcel.path) != nil { try deliver(parcel) }
     }
-    // A bundle that was not carried before proved that there was another hub: then all sides must agree again.
+    // A bundle may be carried here for the first time, and prove that there was another hub. Then all sides must agree
+    // again.
     if try epoch != hub.status().epoch { return try settle() }
-    // A bundle of a lost time that was not carried before is merged now.
+    // A bundle of a lost time may be carried here for the first time. The hub merges it now.
     if try collected() != known { return try settle() }
     let after = try dumps()
-    // A late bundle of a lost time moves its device, if it follows, and makes it carry exports that the hub lacks.
+    // A late bundle of a lost time may move its device. The device then carries exports that the hub lacks.
     let isMoved = Self.movedByLateBundles.contains { table in zip(before, after).contains { $0[table] != $1[table] } }
     if presence.isRestored, isMoved { return try settle() }
     if let change = Self.firstChange(before, after) { throw Wrong("importing again changed \(change)") }
@@ -375,7 +377,7 @@ extension Season {
 
   private func checkHealth() throws {
     let findings = try hub.examine().findings.filter { finding in
-      // A device reports a row whose write no trigger saw as different, until it proves its rows again.
+      // A row with an unseen write counts as different until its device proves its rows again.
       if finding.reason == "differs" { return unseen.isEmpty }
       // A forged bundle is reported until the device's next export.
       return finding.reason != "unknown-emission" || !hasForgedProofs

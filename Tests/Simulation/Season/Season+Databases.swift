@@ -14,15 +14,15 @@ extension Season {
     case withoutTables
     /// The app created its tables again, and they are empty.
     case madeByApp
-    /// The app saved its tables with all rows into a new file, as a person wanted, and a row was written there.
+    /// The app saved its tables with all rows into a new file, as a person requested. Then the app changed a row there.
     case savedByApp
     /// A page of the file was overwritten.
     case damaged
 
-    /// The kinds that are chosen among.
+    /// The damage from which a season chooses first.
     static let usual = [Harm.deleted, .emptied, .withoutTables, .madeByApp]
 
-    /// The kind that takes the place of this one in some seasons.
+    /// The damage that replaces this damage in some seasons.
     var rarer: Harm {
       switch self {
       case .madeByApp: .savedByApp
@@ -31,11 +31,11 @@ extension Season {
       }
     }
 
-    /// Whether the tools ask a person about such a file.
+    /// Whether the tools ask a person about a file with this damage.
     var needsPerson: Bool { self == .savedByApp || self == .damaged }
   }
 
-  /// Everything in it is in an export, which is in the outbox and may be on a stick.
+  /// Damages the database of a device. Everything in it is in an export, which is in the outbox and may be on a stick.
   func breakDatabase(of device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let app = try device.app(), let parcel = try export(device) else { return }
     let tables = try app.database.all(
@@ -89,7 +89,7 @@ extension Season {
     }
   }
 
-  /// The app writes into its new file. The former value is the device's own no longer.
+  /// The app writes into its new file. From then on, the device need not keep the former value.
   private func writeLater(on device: FieldDevice) throws {
     let app = try FieldApp(path: device.databasePath, mode: .readWrite)
     let last = try app.database.first("SELECT id FROM visits WHERE a IS NOT NULL ORDER BY rowid DESC LIMIT 1") {
@@ -114,7 +114,7 @@ extension Season {
     }
   }
 
-  /// At the end of the season, databases that can be rebuilt at once do not wait for the next bundle.
+  /// Rebuilds a lost database at the end of the season. It does not wait for the hub's next bundle.
   func bringBackDatabase(of device: FieldDevice) throws {
     guard try device.app() == nil, try device.workspace.hasHistory else { return }
     try repairDatabase(of: device)

@@ -8,10 +8,10 @@ import TestSupport
 
 /// A hub that is lost with all of its backups.
 extension Season {
-  /// A new hub begins with empty tables, and the devices bring their rows.
+  /// Opens a new hub. It begins with empty tables, and the devices bring their rows.
   func openNewHub() throws {
     for device in devices where try device.app()?.version() != rules.version { try deliver(try emit(to: device)) }
-    // A hub that was put back, or that waits for a device, may be unable to bring one up to date.
+    // A hub that was put back, or that waits for a device, may be unable to bring a device up to date.
     guard try devices.allSatisfy({ try $0.app()?.version() == rules.version }) else { return }
     try remember()
     try seeToClock()
@@ -38,9 +38,9 @@ extension Season {
       device.workspace = try device.workspace.leaveHub(name: nil).workspace
       overwritten.rename(former, to: device.workspace.configuration.id.text)
       try hub.admit(device.workspace, user: user(of: device.index))
-      // Before the new hub goes to another version.
+      // The device gets this bundle before the new hub changes to another version.
       try deliver(emit(to: device))
-      // The next command reads the device's new identity.
+      // The workspace is opened again, so that it has the device's new identity.
       device.closeApp()
       let platform = Platform(
         files: files, clock: PassingClock(time),
@@ -49,8 +49,9 @@ extension Season {
     }
   }
 
-  /// Only the lost hub and its copy knew the values that others overwrote. Decided conflicts stay behind. So do changes
-  /// that a thief acknowledged: they are in the exports, which are put aside.
+  /// Records the values that the new hub may lack. Only the lost hub and its copy had the values that others overwrote.
+  /// Decided conflicts are not brought to the new hub. Changes that a thief acknowledged are not either: the exports
+  /// with them are put aside.
   private func remember() throws {
     remembered.formUnion(try admin().logged().union(loggedByCopy))
     for device in devices where misled.contains(device.name) { remembered.formUnion(device.duty.values) }
@@ -62,8 +63,8 @@ extension Season {
     }
   }
 
-  /// Nothing shows which part of the numbers and sets that devices bring to a new hub is the same. So no policy may
-  /// decide between two of them: a value would be lost, and no person would be asked. In a later epoch stamps decide
+  /// Checks that no policy decides between counters or sets that devices bring to a new hub. Nothing shows which parts
+  /// of them are the same. So a value would be lost, and no person would be asked. In a later epoch, stamps decide
   /// about them.
   func checkCountersOfNewHub() throws {
     guard let epoch = epochOfNewHub, try hub.status().epoch == epoch else { return }
@@ -83,7 +84,7 @@ extension Season {
     (mail, everMade, contents) = ([], [], [:])
     presence = .afterRestore
     bringsFalse = bringsFalse || hasNewKey
-    // Devices that have a deleted row still bring it to a new hub.
+    // Devices that still have a deleted row bring it to the new hub.
     deleters = [:]
     (isHubInDoubt, hasNewKey) = (false, false)
     tally.loseHub()

@@ -6,8 +6,8 @@ import TestSupport
 
 /// The work of the hub's operator when the tools request it.
 extension Season {
-  /// Does it. If that shows that the hub was set back, the operator begins a new epoch, and it is repeated. The same
-  /// happens if the hub asks about its clock.
+  /// Runs `body`. If the hub then says that it was set back, the operator begins a new epoch, and `body` runs again. If
+  /// the hub asks about its clock, the operator corrects the clock, and `body` runs again.
   /// - Parameter patience: the most interventions of the operator.
   func operating<T>(patience: Int = 3, _ body: () throws -> T) throws -> T {
     do {
@@ -20,19 +20,20 @@ extension Season {
     }
   }
 
-  /// A hub whose clock is wrong by years does nothing that would make devices lose rows.
+  /// Checks that the hub did no work while its clock was wrong by years. That could make devices lose rows.
   private func checkClock() throws {
     if hubClock.isFarWrong { throw Wrong("the hub worked while its clock was wrong by years") }
   }
 
-  /// An operator who is asked about the hub's clock sets it right, and then confirms it.
+  /// The operator sets the hub's clock right. If the hub asks about it, the operator then confirms it.
   func seeToClock() throws {
     if hubClock.isFarWrong { tookEffect(.hubClock) }
     hubClock.set(ahead: 0)
     say("the operator sets the hub's clock right")
     if try hub.status().clockFault == nil { return }
     let report = try hub.repair()
-    // The digests of a device show an unseen write. A power cut may come after a bundle that shows a copy of the hub.
+    // Two findings are expected: a device's digests show an unseen write, or a power cut came after a bundle that shows
+    // a copy of the hub.
     let others = report.findings.map(\.reason).filter { $0 != "clock" }
     let areExpected = others.allSatisfy { $0 == "differs" && !unseen.isEmpty || $0 == "set-back" && parts }
     if !report.isWell, others.isEmpty || !areExpected {
@@ -63,10 +64,11 @@ extension Season {
     }
   }
 
-  /// Imports a bundle. If it deletes or changes very many rows, the operator looks at it. Most such bundles are meant.
+  /// Imports a bundle. If it deletes or changes very many rows, the operator decides about it, and accepts most such
+  /// bundles.
   func importAtHub(_ parcel: Parcel) throws -> HubImportReport {
     do { return try hub.importBundle(parcel.path) } catch let refusal as Refusal where refusal.reason == "brake" {
-      // In a rejected bundle, additions to counters do not count.
+      // Nothing is rejected if counters are checked, because additions in a rejected bundle do not count.
       let isMeant = parts || isCheckingOrder || everMade.count % 3 != 0
       say("the operator \(isMeant ? "accepts" : "rejects") \(parcel.name)")
       return try isMeant ? hub.importBundle(parcel.path, brake: .accept) : hub.importBundle(parcel.path, brake: .reject)
@@ -75,8 +77,8 @@ extension Season {
 }
 
 extension Season {
-  /// A device that got a bundle of another history reports that until the hub's next one comes. Its user informs the
-  /// operator, who makes a full bundle.
+  /// A device that received a bundle of another history reports that until the hub's next bundle comes. Its user
+  /// informs the operator, who makes a full bundle.
   func answerEstranged() throws {
     for device in devices where try device.workspace.status().current?.estrangement != nil {
       say("\(device.name) has met another history, and gets everything")
@@ -87,6 +89,6 @@ extension Season {
 }
 
 extension Refusal {
-  /// Whether the bundle is of another history than this replica's.
+  /// Whether the refused bundle belongs to another history than the history of this replica.
   var isAboutHistory: Bool { ["other-history", "other-hub"].contains(reason) }
 }

@@ -6,20 +6,20 @@ import TestSupport
 /// The hub after the devices' bundles came in one order.
 private struct OutcomeOfOrder {
   let disagreements: [RowName: [ConflictRecord]]
-  /// Rows with a change whose parent is missing. The whole change is kept, so its other columns meet nothing.
+  /// Rows with a change whose parent is missing. The hub keeps the whole change, so its other columns are not compared.
   let withoutParent: Set<RowName>
   /// The ids of the conflicts about rights.
   let aboutRights: Set<String>
   let rows: Set<RowName>
   let epoch: Epoch
 
-  /// Whether there is nothing about the row, or only changes that met other changes of the row.
+  /// Whether each disagreement about the row is between two updates. True if there is none.
   func hasNothingButUpdates(of row: RowName) -> Bool {
     disagreements[row, default: []].allSatisfy { $0.kind == .updateUpdate }
   }
 
   /// Whether the row is gone, and every disagreement about it is a delete. Several devices may have deleted the row,
-  /// and a delete that comes after another one is no disagreement.
+  /// and only the first delete can be a disagreement.
   func hasNothingButDeletes(of row: RowName) -> Bool {
     !rows.contains(row) && disagreements[row, default: []].allSatisfy { $0.kind == .deleteUpdate }
   }
@@ -31,9 +31,9 @@ private struct OutcomeOfOrder {
 
 /// The devices' bundles in two orders.
 extension Season {
-  /// The row of a disagreement. If a parent is missing or cannot be deleted, that is the parent. nil if the change only
-  /// waits behind another change of the same row. While a hub takes a lost time again, a change may wait for its own
-  /// row, although its parent is there.
+  /// The row of a disagreement. If a parent is missing or cannot be deleted, the row of the parent. While a hub takes a
+  /// lost time again, a change may wait for its own row, although its parent is there: then its own row. nil if the
+  /// change names no parent, because it only waits behind another change of its row.
   private static func issue(of record: ConflictRecord, at rows: Set<RowName>) -> RowName? {
     switch record.kind {
     case .foreignKey where record.table.text == "visits":
@@ -48,11 +48,12 @@ extension Season {
 
   private static func isAboutRights(_ kind: ConflictKind) -> Bool { kind == .forbidden || kind == .revoked }
 
-  /// In any order of several devices' bundles, the same rows are in disagreement. Whether a person has to decide may
-  /// depend on the order: an update that the policy prefers to a delete cannot restore the row. A row that was written
-  /// unseen is not compared: a device's change of it may carry a start value that no other replica ever had.
+  /// Checks that the same rows are in disagreement in two orders of the devices' bundles. The order may decide whether
+  /// a person must decide: an update that the policy prefers to a delete cannot restore the row. A row that was written
+  /// unseen is not compared. A device's change of it may have a start value that no other replica ever had.
   func checkOrder() throws {
-    // While a hub imports a lost time again, an update waits for its row, which another device may deliver.
+    // While a hub imports a lost time again, the order matters: an update waits for its row, which another device may
+    // deliver.
     if try hub.status().recovery != nil { return }
     var parcels: [[Parcel]] = []
     for device in devices {
@@ -83,7 +84,7 @@ extension Season {
       world.bringBack(start)
       (presence, deleters) = before
     }
-    // A right changed between the two: then dependent changes depend on the order, too.
+    // If conflicts about rights differ, the changes that depend on these rights may differ too.
     if outcomes[0].aboutRights != outcomes[1].aboutRights { return }
     let differing = Set(outcomes[0].disagreements.keys).symmetricDifference(outcomes[1].disagreements.keys)
       .subtracting(uncompared).subtracting(unseen)
@@ -97,15 +98,17 @@ extension Season {
     throw Wrong("in another order other rows are in disagreement: \(shown.joined(separator: ", "))")
   }
 
-  /// Whether a new epoch began before changes of the row came in one order, and after them in the other. In a new epoch
-  /// one of the changes may have been made on the other, so they are no disagreement if they are of different columns.
+  /// Whether a row may differ because a new epoch began before its changes came in one order, and after them in the
+  /// other. In a new epoch, one change may have been made on the other. So changes of different columns are no
+  /// disagreement.
   private func mayBeMadeOnAnother(_ row: RowName, _ outcomes: [OutcomeOfOrder], since epoch: Epoch) -> Bool {
     rules.mergesWholeRows(of: row.table) && outcomes.contains { $0.epoch != epoch }
       && outcomes.allSatisfy { $0.hasNothingButUpdates(of: row) }
   }
 
-  /// Rows that two sides deleted: whether a change of a device before its delete is a disagreement depends on the
-  /// order. Devices that join a new hub bring counters without a common past, so the first of them may be asked about.
+  /// Rows that cannot be compared. If two sides deleted a row, the order decides whether a device's change before its
+  /// delete is a disagreement. Devices that join a new hub bring counters without a common past, so the hub may ask
+  /// about the first of them.
   private func rowsWithoutComparison() throws -> Set<RowName> {
     let atHub = try Set(admin().rows().keys)
     var sides: [RowName: Int] = [:]

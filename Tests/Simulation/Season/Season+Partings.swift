@@ -10,7 +10,7 @@ import TestSupport
 /// A copy of the hub's folder.
 struct HubCopy {
   let path: String
-  /// The office's work by then.
+  /// The office's work at the time of the copy.
   let counted: Tally.Work
 }
 
@@ -18,7 +18,7 @@ struct HubCopy {
 extension Season {
   static let secondHub = "second-hub"
 
-  /// Two copies of one hub never draw the same random numbers.
+  /// The platform of a copy of the hub. No two copies get the same random numbers.
   private func hubPlatform() -> Platform {
     openings += 1
     return Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(openings) << 32 ^ 0x636f_7079))
@@ -46,7 +46,7 @@ extension Season {
     say("the hub's folder is copied")
   }
 
-  /// A copy of the hub's folder is put back without a notice.
+  /// Puts a copy of the hub's folder back, and does not inform the hub.
   func putBackHub() throws {
     guard let copy = hubCopy else { return try copyHub() }
     time.pass(days: 1)
@@ -58,7 +58,7 @@ extension Season {
     hub = try HubWorkspace.open(root, platform: hubPlatform())
     presence = .afterRestore
     isHubInDoubt = true
-    // Numbers are used again until that is found out.
+    // The hub uses numbers of bundles again until it detects this.
     contents = [:]
     tally.atHub = copy.counted
     say("the hub's folder is put back as it was")
@@ -68,7 +68,7 @@ extension Season {
 
   // MARK: two hubs
 
-  /// A copy of the hub works with a device for a while, and is retired.
+  /// A copy of the hub works with a device for a while, and then ends.
   func runSecondHub(with device: FieldDevice, _ random: inout SplitMix64) throws {
     guard try device.app() != nil else { return }
     try seeToClock()
@@ -106,7 +106,7 @@ extension Season {
     }
   }
 
-  /// The hub's operator assumes that this hub must be repaired.
+  /// The hub's operator begins a new epoch, because the operator assumes that the hub must be repaired.
   private func beginEpochUnasked() throws {
     try seeToClock()
     _ = try hub.restoreInPlace()
@@ -153,7 +153,7 @@ extension Season {
     }
   }
 
-  /// A bundle of the retired hub is not of the present epoch.
+  /// Whether a bundle belongs to the hub's present epoch. A bundle of the second hub does not.
   private func isOfPresentEpoch(_ parcel: Parcel) throws -> Bool {
     let reader = BundleReader(platform: hubPlatform())
     let manifest = try? reader.manifest(of: parcel.path, trust: .keys([hub.keys.ownKey()]))
@@ -189,7 +189,7 @@ extension Season {
     presence.lacksExports()
     say("the key was stolen: the hub has a new one")
     tookEffect(.stolenKey)
-    // A device that was enrolled and has no data yet is enrolled again.
+    // A device that was enrolled and has no data yet must trust the new key, as if it were enrolled again.
     for device in devices where try device.app() == nil && !device.workspace.hasHistory {
       try device.workspace.keys.trust(hub.keys.ownKey(), as: "hub")
     }
@@ -201,7 +201,8 @@ extension Season {
     try !isHubInDoubt && state.epoch == hub.status().epoch
   }
 
-  /// It acknowledges all exports, with a number far above the hub's, and brings rows that no user wrote.
+  /// A thief's bundle. It has a number above the hub's, brings rows that no user wrote, and may acknowledge all
+  /// exports.
   private func falseEmission(for device: FieldDevice, _ state: DeviceState, _ random: inout SplitMix64) throws -> String
   {
     let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(random.next()))
@@ -210,7 +211,8 @@ extension Season {
       after: state.received,
       extent: .delta, acknowledged: random.once(in: 2) ? state.sequence : state.acknowledged)
     scope.follows = try digest(onWhich: device).map { [.init(number: state.received, digest: $0)] }
-    // A thief's line does not contain the former versions: an unseen write would go unnoticed.
+    // Sites with unseen writes are left out. A thief's line has no former versions, so the device would not notice the
+    // write.
     let known = try (device.app()?.sites() ?? []).filter { !unseen.contains(RowName(table: "sites", id: $0.id)) }
     var lines = [(ExactText(Self.falseWords), Int64(random.below(20)))]
     if let site = known.randomElement(using: &random) { lines.append((site.id, site.zone)) }
@@ -234,7 +236,7 @@ extension Season {
     return text.flatMap { Digest(hexadecimal: $0) }
   }
 
-  /// Nothing of the thief's writes is left.
+  /// Checks that no database has anything that the thief wrote.
   func checkNothingFalse() throws {
     for app in try [admin()] + devices.compactMap({ try $0.app() }) {
       let row = try app.database.first(
@@ -246,7 +248,7 @@ extension Season {
 
   // MARK: attacks on a history
 
-  /// Valid bundles of another history.
+  /// Offers a device, or the hub, a valid bundle of another history.
   func offerFalseHistory(to device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let state = try device.workspace.status().current?.state, try areOfOneHistory(state) else { return }
     try seeToClock()
@@ -290,6 +292,6 @@ extension Season {
 }
 
 extension DeviceWorkspace {
-  /// Whether it ever had data.
+  /// Whether this device ever had data.
   var hasHistory: Bool { get throws { try stranded() != nil } }
 }

@@ -4,10 +4,10 @@ import SatchelWorkspace
 import SimulatedWorld
 import TestSupport
 
-/// A device's whole folder is put back from a backup. Its sticks from before that come at any time later.
+/// A device's whole folder is put back from a backup. Sticks that the device wrote before come at any later time.
 extension Season {
-  /// The first time a backup is made, and the next time the folder is put back from it. Before that the device exports
-  /// all that it has, and the stick is not lost.
+  /// The first call backs the folder up. The next call puts the folder back from this backup. Before that, the device
+  /// exports all its work. The stick with this export comes later, and is not lost.
   func putBackFolder(of device: FieldDevice) throws {
     guard try device.app() != nil, !presence.isRestored else { return }
     let root = device.workspace.folder.root
@@ -32,11 +32,11 @@ extension Season {
     world.settle()
     wasPutBack.insert(device.name)
     tookEffect(.restoredFolder)
-    // The times of bundles show which history is the present one.
+    // A day passes, because the times of bundles show which history is the present one.
     time.pass(days: 1)
   }
 
-  /// One of the sticks comes.
+  /// Carries one of the late sticks to the hub.
   func carryLateStick(_ random: inout SplitMix64) throws {
     if lateSticks.isEmpty { return }
     try carryLate(lateSticks.remove(at: random.below(lateSticks.count)))
@@ -49,7 +49,7 @@ extension Season {
     try deliver(stick)
   }
 
-  /// All sticks that are still on the way come.
+  /// Carries all late sticks that are still on their way.
   func carryLateSticks() throws {
     while let stick = lateSticks.popLast() { try carryLate(stick) }
   }
@@ -64,7 +64,8 @@ extension Season {
     }.map { $0 + 1 }
   }
 
-  /// The operator knows that there is one device only, and that its user means what the bundles delete.
+  /// Settles a device that was put back. The operator knows that there is only one device, and that its user meant the
+  /// deletions.
   func settlePutBack(_ parcel: Parcel) throws {
     let name = parcel.from
     func settle(_ brake: BrakeDecision) throws -> RestoredDevice {

@@ -3,8 +3,8 @@ import TestSupport
 
 /// Writes that no trigger sees.
 extension Season {
-  /// A program with the triggers switched off writes a row without pending changes. The device may be about to come to
-  /// another version, or to go to another user.
+  /// A program writes a row while the triggers are switched off. The row has no pending changes. Soon after, the device
+  /// may get another version or another user.
   func writeUnseen(on device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let app = try device.app() else { return }
     let captured = try app.captured()
@@ -19,7 +19,8 @@ extension Season {
     tookEffect(.unseenWrite)
   }
 
-  /// The doctor compares all rows with the signed bundles, and makes missed changes pending. It cannot end a parting.
+  /// The doctor compares all rows with the signed bundles, and makes missed changes pending. It cannot join histories
+  /// that parted.
   func takeUpUnseenWrites() throws {
     if unseen.isEmpty { return }
     for device in devices where try device.app() != nil {
@@ -32,8 +33,8 @@ extension Season {
 }
 
 extension DoctorReport {
-  /// Whether nothing is left to do, or only what no repair ends: the device refuses the bundles of its hub, or an
-  /// import was stopped and must be done again.
+  /// Whether nothing is left to do. Two findings are allowed, because no repair ends them: the device refuses the
+  /// bundles of its hub, or an import was stopped and must be done again.
   var isRepairedExceptPartings: Bool {
     var report = self
     report.findings.removeAll { [.otherHub, .otherHistory, .notImported].contains($0.code) }

@@ -2,8 +2,8 @@ import TestSupport
 
 /// The writes of people.
 extension Season {
-  /// Two devices may choose some keys by themselves. Two of them look the same, and two are numbers, the longer one
-  /// being greater.
+  /// Keys that several devices may choose. Two of them look the same. Two others are numbers, and the longer number is
+  /// the greater.
   private static let sharedKeys = ["n0", "n1", "caf\u{e9}", "cafe\u{301}", "10", "9"]
 
   func write(on device: FieldDevice, _ random: inout SplitMix64) throws {
@@ -14,7 +14,7 @@ extension Season {
     for cell in device.duty.keys where try !isThere(cell, app) { device.duty[cell] = nil }
   }
 
-  /// A row that the user deleted is not expected to exist.
+  /// Whether the row of a cell exists. The user may have deleted it.
   private func isThere(_ cell: Cell, _ app: FieldApp) throws -> Bool {
     try app.database.first("SELECT 1 FROM \(cell.row.table) WHERE id = :id", ["id": .string(cell.row.id.text)]) { _ in
       true
@@ -27,7 +27,7 @@ extension Season {
     _ = try write(admin(), who: "hub", &random)
   }
 
-  /// The office adds a visit at a site that a device deleted, before it receives the deletion.
+  /// The office adds a visit at a site that a device has deleted. The office has not received the deletion yet.
   private func visitDeletedSite(_ random: inout SplitMix64) throws -> Bool {
     for app in try devices.compactMap({ try $0.app() }) {
       let (captured, left) = try (app.captured(), Set(app.sites().map(\.id)))
@@ -41,7 +41,8 @@ extension Season {
     return false
   }
 
-  /// Writes once. Returns the values that now belong to the writer; nil if nothing is known about them any more.
+  /// Makes one write. Returns the written cells, each with the value that must not be lost. nil: the cell has no such
+  /// value any more.
   private func write(_ app: FieldApp, who: String, _ random: inout SplitMix64) throws -> [Cell: String?] {
     let (sites, visits) = try (app.sites(), app.visits())
     switch random.below(100) {
@@ -69,8 +70,8 @@ extension Season {
     random.once(in: 4) ? ExactText(random.one(of: Self.sharedKeys)) : newKey()
   }
 
-  /// Some values are NULL, and several people write some of the same values, two of which look the same. Every other
-  /// value is written once in a season.
+  /// A random value. Some values are NULL. Some are values of `common`, which several people write. Every other value
+  /// is written once in a season.
   private func value(_ random: inout SplitMix64) -> String? {
     switch random.below(16) {
     case 0, 1: nil

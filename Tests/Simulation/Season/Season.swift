@@ -19,7 +19,7 @@ public struct Wrong: Error, CustomStringConvertible {
 /// The databases, bundles and signatures are real; the code under test is the tools' own.
 final class Season {
   static let devices = 3
-  /// The most rounds in which all deliver and fetch until nothing is new.
+  /// The most rounds at the end of the season. In a round, all devices deliver and fetch.
   var mostRounds: Int { parts ? 9 : 5 }
 
   let seed: UInt64
@@ -32,30 +32,32 @@ final class Season {
   var hub: HubWorkspace
   private var opened: FieldApp?
   var devices: [FieldDevice]
-  /// The remainder of a site's zone that each device's user may not see; a value above all remainders hides nothing.
+  /// For each device, the remainder of a site's zone that its user may not see. A value above all remainders hides
+  /// nothing.
   var hidden: [Int64]
   /// The number of former users of each device.
   var formerUsers = [Int](repeating: 0, count: Season.devices)
   var mail: [Parcel] = []
-  /// How often a hub or a device refused a file.
+  /// The number of files that a hub or a device refused.
   var refusals = 0
-  /// How often a new hub, or a copy of the hub, was opened.
+  /// The number of times that a new hub, or a copy of the hub, was opened.
   var openings = 0
   var everMade: [Parcel] = []
-  /// The digest for each name of a bundle.
+  /// The digest of the bundle with each name.
   var contents: [String: Digest] = [:]
   var backups = 0
   var backup: String?
-  /// The content of the hub's log before it was forgotten.
+  /// Values that may be missing from the hub's log, because the hub forgot them or was lost.
   var remembered: Set<String> = []
-  /// The content of the logs of the hub's copies that worked for a while.
+  /// The values in the logs of copies of the hub that worked for a while.
   var loggedByCopy: Set<String> = []
   var presence = Presence()
-  /// The device that deleted each row with a bundle. It has that bundle for a hub that forgets the deletion.
+  /// For each deleted row, the device whose bundle deleted it. The device still has that bundle if the hub forgets the
+  /// deletion.
   var deleters: [RowName: String] = [:]
-  /// The values that devices held, to find values that were overwritten without being seen.
+  /// The values that devices held. They show which values a device overwrote without having seen them.
   var overwritten = OverwrittenValues(combined: ["counters.n", "counters.tags"], defaults: ["'new'"])
-  /// Whether hubs are put back and copied, keys are stolen and databases are broken.
+  /// Whether histories part in this season: hubs are put back and copied, keys are stolen, and databases are broken.
   let parts: Bool
   var tally = Tally()
   /// The epoch that a new hub began in place of a lost one. nil if there was no new hub, or if there were several.
@@ -68,35 +70,35 @@ final class Season {
   var isHubInDoubt = false
   /// The file that the operator imports now; nil: none.
   var importing: String?
-  /// Whether the hub signs with another key than at first.
+  /// Whether the hub has replaced its first signing key.
   var hasNewKey = false
-  /// Whether devices may have brought rows of a thief to a new hub, for which all rows are rows of its devices.
+  /// Whether devices may have brought a thief's rows to a new hub. A new hub cannot distinguish them from other rows.
   var bringsFalse = false
-  /// The devices that believed a thief of the hub's key. The thief may have acknowledged what no hub has.
+  /// The devices that imported a thief's bundle. The thief may have acknowledged exports that no hub has.
   var misled: Set<String> = []
   /// Rows that were written with the triggers switched off.
   var unseen: Set<RowName> = []
-  /// Whether a device's bundle with a forged proof lies in the hub's quarantine.
+  /// Whether the hub's quarantine has a device's bundle with a forged proof.
   var hasForgedProofs = false
   /// The devices whose folders were put back, and the sticks that they wrote before.
   var wasPutBack: Set<String> = []
   var lateSticks: [Parcel] = []
-  /// Whether one of these sticks is at the hub.
+  /// Whether one of these late sticks is at the hub now.
   var isStickLate = false
-  /// The number of bundles with new content.
+  /// The number of new bundles, and of other events that need another round.
   var news = 0
-  /// How many of these were more than acknowledgements.
+  /// The same number, without bundles that only acknowledge.
   var newContent = 0
-  /// Whether the same bundles are delivered in two orders.
+  /// Whether `checkOrder` delivers the same bundles in two orders now.
   var isCheckingOrder = false
   private var written = 0
   private var born = 0
   private var enrolled = 0
-  /// The events that took effect. An event may find nothing to do, as with a copy that was not made yet.
+  /// The kinds of events that took effect. An event may find nothing to do, for example if no copy was made yet.
   private(set) var effective: Set<SeasonEvent.Kind> = []
   /// Whether a fault has stopped any event.
   private(set) var wasStopped = false
-  /// The most steps that an event of each kind has taken so far.
+  /// For each kind of event, the most steps that such an event has taken so far.
   private var steps: [SeasonEvent.Kind: Int] = [:]
   private let trace: ((String) -> Void)?
 
@@ -131,9 +133,9 @@ final class Season {
     if random.once(in: 3) { try app.execute("PRAGMA journal_mode = WAL") }
     try app.execute(FieldApp.schema(visits: names))
     if parts { try Tally.stock(app) }
-    // With the index a row's children are looked up; without it the whole table is scanned.
+    // With this index, SQLite looks a row's children up. Without it, SQLite scans the whole table.
     if random.once(in: 2) { try app.execute("CREATE INDEX visits_by_site ON visits (site)") }
-    // In every other season there are rows from the beginning.
+    // In half of the seasons, there are rows from the beginning.
     if random.once(in: 2) { try Self.stock(app, &random) }
     opened = app
     hub = try HubWorkspace.create(
@@ -141,19 +143,20 @@ final class Season {
       platform: Platform(files: files, clock: hubClock, random: SeededRandom(~seed)))
     for index in 0..<Self.devices {
       _ = try hub.addUser("user-\(index)", attributes: [("hidden", String(hidden[index]))])
-      // Now and then a clock is ahead or far behind.
+      // Some devices have a clock that is ahead or far behind.
       let ahead: Int64 = random.once(in: 8) ? random.one(of: [3_600_000, -3_600_000, -4_000_000_000_000]) : 0
       devices.append(try newDevice(index, ahead: ahead, usesWAL: random.once(in: 3)))
     }
-    // The season's work is set up in the office, with the power on.
+    // The season is set up in the office, and no power fails there. So everything is on the medium.
     world.settle()
     say("season \(seed): \(rules.words)")
-    // In most seasons in which histories part, the devices have data from the beginning: more can part.
+    // In most seasons in which histories part, the devices have data from the beginning, so that more histories can
+    // part.
     if parts, seed % 4 != 0 { for device in devices { try deliver(try emit(to: device)) } }
   }
 
   private static func stock(_ app: FieldApp, _ random: inout SplitMix64) throws {
-    // The last two look the same.
+    // The last two names look the same, but have different bytes.
     for name in ["s0", "s1", "caf\u{e9}", "cafe\u{301}"] {
       let site = Site(id: ExactText(name), zone: Int64(random.below(20)))
       try app.insert(site, name: name, note: nil)
@@ -175,10 +178,10 @@ final class Season {
     return FieldDevice(index, workspace, usesWAL: usesWAL)
   }
 
-  /// The user of a device, or of its replacement.
+  /// The present user of the device with this index. A replacement of the device has the same index.
   func user(of index: Int) -> String { users(of: index)[formerUsers[index]] }
 
-  /// The users of a device, the present one last.
+  /// The users of the device with this index, the present user last.
   func users(of index: Int) -> [String] {
     (0...formerUsers[index]).map { $0 == 0 ? "user-\(index)" : "user-\(index)-\($0)" }
   }
@@ -225,7 +228,8 @@ final class Season {
     guard let kind = event.fault else {
       world.set(nil)
       try act(event)
-      // Some carried bundles reach no side, and a full one takes far more steps than most.
+      // The greatest number counts: some carried bundles reach no side, and a full bundle takes far more steps than
+      // most.
       steps[event.kind] = max(steps[event.kind] ?? 0, world.steps)
       seeAll()
       return

@@ -1,11 +1,11 @@
 import SimulatedWorld
 import TestSupport
 
-/// One event of a season. It depends on no other event: a season without it is a season too.
+/// One event of a season. It depends on no other event, so any event can be left out of a season.
 public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
   public enum Kind: String, CaseIterable, Sendable {
     case write, hubWrite, export, emit, carry
-    /// A bundle arrives with foreign bytes.
+    /// A bundle arrives with wrong bytes.
     case damagedCarry
     case rights, version
     /// A conflict is decided, on a device or at the hub.
@@ -14,9 +14,9 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     case clone
     /// A device is lost, and its user gets a new one.
     case lostDevice
-    /// A device's database is lost while an export is on its way; a full bundle makes a new one.
+    /// A device's database is lost while an export is on its way. A full bundle makes a new database.
     case lostDatabase
-    /// A copy of the device's database is put back that was made after its last export.
+    /// An earlier copy of a device's database is put back.
     case oldCopy
     case backup, restoreHub, compact
     case clockJump
@@ -28,7 +28,7 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     case copyHub, putBackHub
     /// A copy of the hub works beside it for a while.
     case secondHub
-    /// A thief signs with the hub's key, until that is found out.
+    /// A thief signs with the hub's key, until the operator detects it and makes a new key.
     case stolenKey
     /// A device's database is deleted, emptied or created again by its app, while exports are on their way.
     case brokenDatabase
@@ -40,16 +40,16 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     case unseenWrite
     /// The hub is lost with all backups, and a new one takes its place.
     case newHub
-    /// A device's folder is backed up or put back from its backup; a stick from before that comes.
+    /// A device's folder is backed up, or put back from its backup. A stick that the device wrote before comes late.
     case restoredFolder, lateStick
   }
 
   public let kind: Kind
   public let device: Int
-  /// The seed of the random choices in it.
+  /// The seed of the random choices in the event.
   public let seed: UInt64
   public let fault: Fault.Kind?
-  /// When it happens, in thousandths of the steps that such an event takes.
+  /// The time of the fault, in thousandths of the steps that such an event takes.
   public let progress: Int
 
   public var description: String {
@@ -65,17 +65,18 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     (.clockJump, 1), (.hubClock, 1),
   ]
 
-  /// Additional events of a season in which histories part.
+  /// The additional events of a season in which histories part.
   private static let partings: [(Kind, Int)] = [
     (.count, 6), (.copyHub, 2), (.putBackHub, 3), (.secondHub, 4), (.stolenKey, 2), (.brokenDatabase, 4),
     (.falseHistory, 4),
     (.given, 3), (.unseenWrite, 4), (.newHub, 1),
   ]
 
-  /// Whether hubs are put back and copied, keys are stolen and databases are broken in a season: in every third one.
+  /// Whether histories part in a season: hubs are put back and copied, keys are stolen, databases are broken. That is
+  /// every third season.
   static func parts(_ seed: UInt64) -> Bool { seed % 3 == 0 }
 
-  /// Whether folders of devices are put back in a season: in another third.
+  /// Whether folders of devices are put back in a season. That is another third of the seasons.
   static func putsBack(_ seed: UInt64) -> Bool { seed % 3 == 1 }
 
   private static func all(_ shares: [(Kind, Int)]) -> [Kind] { shares.flatMap { Array(repeating: $0.0, count: $0.1) } }
@@ -83,7 +84,7 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
   /// A season's events.
   static func season(_ seed: UInt64, devices: Int, length: Int) -> [SeasonEvent] {
     var random = SplitMix64(seed: seed)
-    // In every other season nothing breaks.
+    // In half of the seasons, no fault happens.
     let breaks = random.once(in: 2)
     let (all, partings) = (all(shares), all(partings))
     var parting = SplitMix64(seed: seed ^ 0x7061_7274)

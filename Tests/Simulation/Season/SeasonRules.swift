@@ -3,9 +3,9 @@ import TestSupport
 /// The dataset of a season, in several versions.
 struct SeasonRules {
   private(set) var version = 1
-  /// The rule hides the sites whose zone has the user's remainder by it.
+  /// A site is hidden if its zone, divided by this number, leaves the remainder of the user.
   private(set) var modulus: Int64 = 3
-  /// The columns that identify the rows of a table.
+  /// The identification of a table's rows: by the PRIMARY KEY, or by another column.
   enum Names { case primaryKey, column }
 
   private let sites: String
@@ -28,7 +28,7 @@ struct SeasonRules {
 
   /// - Parameters:
   ///   - counters: the policy of the table of counters; nil: there is no such table.
-  ///   - takesLateWork: whether changes are applied whose user has lost the right meanwhile.
+  /// - takesLateWork: whether changes are applied if their user has lost the right since.
   ///   - brakes: whether every bundle that deletes or changes a row waits for a person.
   init(_ random: inout SplitMix64, counters: String?, visits names: Names, takesLateWork: Bool, brakes: Bool) {
     self.counters = counters
@@ -44,7 +44,7 @@ struct SeasonRules {
 
   private static let brake = #""brake": { "delete": "0%", "change": "0%", "rows": 0 },"#
 
-  /// Whether two changes of different columns of one row are a disagreement.
+  /// Whether changes of different columns of one row are a disagreement.
   func mergesWholeRows(of table: String) -> Bool {
     ["sites": sites, "visits": visits][table]?.contains(#""merge": "row""#) ?? false
   }
@@ -61,7 +61,7 @@ struct SeasonRules {
     """
   }
 
-  /// Goes to the next version. Returns its migration; nil: the tables stay as they are.
+  /// Goes to the next version. Returns its migration. nil: the tables stay as they are.
   mutating func next(_ random: inout SplitMix64) -> String? {
     version += 1
     if random.once(in: 2) { modulus = 7 - modulus }
