@@ -2,7 +2,8 @@ import SatchelDevice
 import SatchelHub
 
 extension HubWorkspace {
-  /// Enrols a device that was made beside the hub, and gives it the hub's key, as a person does who has both at hand.
+  /// Enrols a device that was made beside the hub, and gives it the hub's key. A person does so if both machines are at
+  /// hand.
   public func admit(_ device: DeviceWorkspace, user: String) throws {
     guard let incarnation = device.configuration.incarnation else { throw ToolFailure("the device has no incarnation") }
     _ = try enrol(

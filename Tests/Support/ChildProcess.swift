@@ -1,10 +1,10 @@
 import Foundation
 
-/// A program that runs beside a test as a separate process. All programs start here, one after the other. While
-/// Foundation makes pipes, any child that another thread starts inherits them. A reader of such a pipe would then wait
-/// for the end of that other child.
+/// A program that runs beside a test as a separate process. All programs start here, one after the other. Otherwise a
+/// program that another thread starts would inherit the pipes that Foundation is making. A reader of such a pipe would
+/// then also wait for the end of that program.
 public final class ChildProcess {
-  /// The target of its error output.
+  /// The target of the program's error output.
   public enum Complaints: Sendable { case apart, withOutput, nowhere }
 
   private static let starting = NSLock()
@@ -14,8 +14,8 @@ public final class ChildProcess {
   private let output: FileHandle
   private let complaints: FileHandle?
 
-  /// Starts a program, in this process's folder and with its environment unless others are given. Its input is empty
-  /// unless `takesInput` is true.
+  /// Starts a program. Its folder and environment are those of this process, unless others are given. Its input is
+  /// empty unless `takesInput` is true.
   public init(
     _ path: String, _ arguments: [String], in folder: String? = nil, environment: [String: String]? = nil,
     takesInput: Bool = false, complaints place: Complaints = .apart
@@ -38,28 +38,28 @@ public final class ChildProcess {
 
   public func write(_ bytes: some Sequence<UInt8>) { input?.write(Data(bytes)) }
 
-  /// Closes its input.
+  /// Closes the program's input.
   public func endInput() { try? input?.close() }
 
-  /// Its output since the last call. Waits for output; empty at the end.
+  /// The program's output since the last call. Waits for output. Empty at the end.
   public func read() -> [UInt8] { [UInt8](output.availableData) }
 
-  /// All its output until it ends.
+  /// All of the program's output until the program ends.
   public func readToEnd() -> [UInt8] { [UInt8](output.readDataToEndOfFile()) }
 
-  /// All its error output until it ends. Read the output first, if there is much of it.
+  /// All of the program's error output until the program ends. Read the output first, if there is much of it.
   public func complaint() -> String { String(decoding: complaints?.readDataToEndOfFile() ?? Data(), as: UTF8.self) }
 
-  /// Sends it SIGTERM.
+  /// Sends SIGTERM to the program.
   public func terminate() { process.terminate() }
 
-  /// Waits for its end, and returns its exit status; if a signal ended it, that signal's number.
+  /// Waits for the program's end, and returns its exit status. If a signal ended it, returns the signal's number.
   @discardableResult
   public func wait() -> Int32 {
     process.waitUntilExit()
     return process.terminationStatus
   }
 
-  /// Whether a signal ended it. Call it after `wait`.
+  /// Whether a signal ended the program. Call `wait` first.
   public var wasKilled: Bool { process.terminationReason == .uncaughtSignal }
 }

@@ -1,10 +1,11 @@
 import SatchelSQLite
 
 extension Database {
-  /// All tables but those named, with their content as text, except columns that only record contacts with devices.
+  /// The content of all tables as text, without the tables `others`. Columns that only record contacts with devices are
+  /// left out.
   ///
-  /// The hub believes a device's newest stamp as far as its own clock shows that time. So an old bundle may raise the
-  /// stamp if the clock was behind before.
+  /// The stamps of devices are left out too. The hub's own clock limits the stamp that the hub accepts from a device.
+  /// So an old bundle may raise the stamp, if that clock was behind before.
   public func dump(without others: Set<String>) throws -> [String: [String]] {
     let tables = try all("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") { $0.text(0) }
     var dump: [String: [String]] = [:]

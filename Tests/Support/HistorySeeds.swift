@@ -1,9 +1,10 @@
 import Foundation
 
-/// The seeds of a random test: as many as SATCHEL_HISTORIES says, from SATCHEL_SEED on. A seed alone is played alone.
+/// The seeds of a random test. SATCHEL_HISTORIES sets their number, and SATCHEL_SEED the first seed. If only
+/// SATCHEL_SEED is set, the test plays only this seed.
 /// - Parameters:
-///   - count: how many seeds a test has without these settings.
-///   - share: a slow test plays so many times fewer histories than SATCHEL_HISTORIES says.
+///   - count: the number of seeds without these settings.
+///   - share: divides SATCHEL_HISTORIES, for a slow test.
 public func historySeeds(usually count: Int, share: Int = 1) -> [UInt64] {
   let environment = ProcessInfo.processInfo.environment
   let first = environment["SATCHEL_SEED"].flatMap { UInt64($0) }

@@ -3,13 +3,13 @@ import SatchelHub
 import SatchelPlatform
 import SatchelWorkspace
 
-/// A hub and one device, which is enrolled and has no rows yet.
+/// A hub and one device. The device is enrolled and has no rows yet.
 struct HubAndDeviceFixture: Story {
   let ground: WorkspaceFixture
   let hub: HubWorkspace
   let device: DeviceWorkspace
 
-  /// The random numbers here are drawn in an order that golden bundles depend on.
+  /// Golden bundles depend on the order in which the calls here draw random numbers.
   init(
     on ground: WorkspaceFixture, hub hubName: String, device deviceName: String, user: String, definition: [UInt8],
     schema: String

@@ -27,7 +27,7 @@ public struct LinkContract {
     try link(path("way"), path("stick"))
   }
 
-  /// The error of a call about a link; "" if it succeeds.
+  /// The path of the link that a call refuses, or the words of another error. Empty if the call succeeds.
   private func answer(_ body: () throws -> Void) -> String {
     do { try body() } catch PlatformError.link(let path) {
       return String(path.dropFirst(root.utf8.count + 1))
@@ -35,7 +35,7 @@ public struct LinkContract {
     return ""
   }
 
-  /// The calls that break the rules; empty: none does.
+  /// The calls that break the rules. Empty if no call does.
   public func broken() throws -> [String] {
     try prepare()
     let confined = files.confined(below: path("stick"))
@@ -75,7 +75,7 @@ public struct LinkContract {
       try confined.removeTree(path("stick/SATCHEL/hub"))
     }
     if try confined.kind(path(away)) != .link { broken.append("a link's own kind") }
-    // A person names the root, perhaps by a link; without the rule links are followed.
+    // A person names the root of the confined files, perhaps by a link. Without the rules, links are followed.
     let named = files.confined(below: path("way"))
     expect("the root", "") { _ = try named.list(path("way")) }
     expect("below the root", "way/SATCHEL/away") { _ = try named.list(path("way/SATCHEL/away")) }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The files of a fixture just after its beginning. Tests copy them, because making them takes longer than most tests.
 ///
-/// All copies have the same ids and keys. So a test may have only one copy, and its random numbers need another seed
-/// than the files.
+/// All copies have the same ids and keys. So a test may have only one copy. Its random numbers need another seed than
+/// the random numbers of the files.
 public final class MadeFiles: Sendable {
   /// The time of the story's clock after the files were made.
   public let now: Int64
@@ -23,7 +23,7 @@ public final class MadeFiles: Sendable {
   public init(in folder: TemporaryFolder, at now: Int64) throws {
     self.now = now
     origin = folder.path
-    // Not where the fixtures are: that place may be small, because it is in memory.
+    // The copy is not beside the fixtures. Their place is in memory, so it may be small.
     path = Paths.join(NSTemporaryDirectory(), "satchel-made-\(UUID().uuidString)")
     try FileManager.default.copyItem(atPath: folder.path, toPath: path)
     _ = Self.isRemovedAtExit

@@ -7,9 +7,9 @@ public struct Marker: Sendable {
   public let text: String
   private let patterns: [[UInt8]]
 
-  /// - Parameter text: ASCII, at least eight letters and digits: of fewer, base64 has too little that is the same at
-  ///   every
-  ///   offset. The last character should be the same in all markers: some base64 shows only half of it.
+  /// - Parameter text: ASCII, at least eight letters and digits. For a shorter text, too few base64 letters are the
+  ///   same at every offset. The last character should be the same in all markers, because some base64 shows only half
+  ///   of it.
   public init(_ text: String) {
     self.text = text
     let bytes = Array(text.utf8)
@@ -21,17 +21,17 @@ public struct Marker: Sendable {
       let last = (shift + bytes.count) * 8 / 6
       return Array(all[first..<last])
     }
-    // In UTF-16 of either order there is a zero between any two of its letters.
+    // UTF-16 of either order has a zero between any two letters of the text.
     let spread = Array(bytes.flatMap { [UInt8(0), $0] }.dropFirst())
     patterns = [bytes, spread, Array(hexadecimal.utf8), Array(hexadecimal.uppercased().utf8)] + base64
   }
 
-  /// Whether it is in these bytes as UTF-8, UTF-16 of either order, hexadecimal digits or base64.
+  /// Whether the text is in these bytes as UTF-8, UTF-16 of either order, hexadecimal digits or base64.
   public func isIn(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { all in patterns.contains { Self.contains(all, $0) } }
   }
 
-  /// Looks for the first letter with the C library: millions of bytes are searched without an optimiser.
+  /// Finds the first letter with the C library, because tests search millions of bytes in code that is not optimised.
   private static func contains(_ all: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool {
     guard var place = all.baseAddress else { return false }
     let last = place + (all.count - pattern.count)

@@ -3,9 +3,9 @@ import SatchelSQLite
 /// Values of another device or of the hub that a device overwrote without ever holding them. Each of them must be in a
 /// conflict at the hub.
 ///
-/// The hub's log records every write and the value before it. A device's own tables show which values it held. Not
-/// checked are values that the hub's own users overwrote, because the hub holds everything; columns that are added up
-/// or combined, in which nothing is lost; NULL and numbers that are not whole.
+/// The hub's log records every write and the value before it. A device's own tables show which values it held. Some
+/// values are not checked. The hub's own users may overwrite any value, because the hub holds everything. In columns
+/// that are added up or combined, nothing is lost. NULL and numbers that are not whole are not checked either.
 public struct OverwrittenValues {
   /// A value in one column of one row. Texts are compared by their bytes.
   private struct Sighting: Hashable {
@@ -34,7 +34,7 @@ public struct OverwrittenValues {
   }
 
   /// Records the values that a device holds.
-  /// - Parameter device: its id.
+  /// - Parameter device: the device's id.
   public mutating func see(_ database: borrowing Database, of device: String, tables: [String]) throws {
     var seen = held[device] ?? []
     for table in tables where try database.hasTable(table) {
@@ -53,7 +53,7 @@ public struct OverwrittenValues {
     held[device] = seen
   }
 
-  /// Records that a device has a new id: it held what it held under its former id.
+  /// Records that a device has a new id. The values that it held under its former id still count.
   public mutating func rename(_ former: String, to device: String) {
     held[device, default: []].formUnion(held[former] ?? [])
   }
@@ -105,7 +105,7 @@ public struct OverwrittenValues {
     return kept
   }
 
-  /// The values that each entry of the log replaced, and then its own values.
+  /// For each entry of the log, the values that the entry replaced, and then the values that it set.
   private static let writesSQL = """
     SELECT table_name, json_extract(satchel_log.key, '$[0]'), device, 0 AS phase, field.key, quote(field.value), cursor
     FROM satchel_log, json_each(was_values) AS field

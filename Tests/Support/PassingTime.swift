@@ -1,10 +1,10 @@
 import SatchelPlatform
 import Synchronization
 
-/// The time of one story: each reading advances it by a millisecond.
+/// The time of one story. Each reading advances it by a millisecond.
 public final class PassingTime: Sendable {
-  /// Later than today: triggers use SQLite's own clock. Their stamps are then ordered by the stamps before them, and
-  /// not by the speed of this machine.
+  /// This time is later than today, and triggers use SQLite's own clock. So each stamp of a trigger follows from the
+  /// stamp before it, and not from the speed of this machine.
   private let now = Atomic<Int64>(4_102_444_800_000)
 
   public init() {}
@@ -35,9 +35,9 @@ public final class SettableClock: WallClock {
 
   public init(_ time: PassingTime) { self.time = time }
 
-  /// - Parameter ahead: in milliseconds; below zero it is behind.
+  /// - Parameter ahead: in milliseconds. Below zero, the clock is behind.
   public func set(ahead: Int64) { self.ahead.store(ahead, ordering: .relaxed) }
-  /// Whether it is wrong by years.
+  /// Whether the clock is wrong by years.
   public var isFarWrong: Bool { ahead.load(ordering: .relaxed).magnitude > 1000 * 86_400_000 }
   public var isRight: Bool { ahead.load(ordering: .relaxed) == 0 }
   public func milliseconds() -> Int64 { time.tick() + ahead.load(ordering: .relaxed) }

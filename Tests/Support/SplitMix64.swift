@@ -1,4 +1,4 @@
-/// Numbers that look random and are the same in every run: one seed gives the whole story.
+/// Numbers that look random and are the same in every run with one seed.
 ///
 /// Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014).
 public struct SplitMix64: RandomNumberGenerator, Sendable {
@@ -14,7 +14,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     return z ^ z >> 31
   }
 
-  /// From 0 up to 1.
+  /// A random number from 0 up to 1.
   public mutating func fraction() -> Double { Double.random(in: 0..<1, using: &self) }
 
   public mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }

@@ -10,10 +10,11 @@ public final class SetClock: WallClock {
   /// - Parameter start: milliseconds since 1970; the default is 2026-01-31T08:05:09Z.
   public init(_ start: Int64 = 1_769_846_709_000) { now = Mutex(start) }
 
-  /// Triggers use SQLite's own clock: a test's writes at a hub must not be ahead of the hub's clock.
+  /// A clock after today. Triggers use SQLite's own clock, so a test's writes at a hub must not be ahead of this clock.
+  /// clock.
   public static var laterThanToday: SetClock { SetClock(4_102_444_800_000) }
 
-  /// For tests that also run programs, which use the system's clock.
+  /// A clock for tests that also run programs, because these programs use the system's clock.
   public static var today: SetClock { SetClock(SystemClock().milliseconds()) }
 
   public func milliseconds() -> Int64 { now.withLock { $0 } }
@@ -43,7 +44,7 @@ extension SigningKey {
   /// A key that is the same in every run. It is no secret: its seed is here.
   public static func testKey(_ number: UInt8 = 1, seed: UInt8? = nil) -> SigningKey {
     let id = KeyID(bytes: [UInt8](repeating: number, count: KeyID.size))
-    // Eight bytes make an id.
+    // This id is never nil, because it has the required eight bytes.
     return generate(seed: (0..<32).map { $0 &* 7 &+ (seed ?? number) }, keyID: id!)
   }
 }

@@ -16,7 +16,7 @@ public struct ToolFailure: Error, CustomStringConvertible {
   public init(_ description: String) { self.description = description }
 }
 
-/// A tool of every system, or of Debian.
+/// A program that every system has, or that Debian has.
 public enum StockTool: String, Sendable {
   case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash, sha256sum, age, zbarimg, mformat,
     mcopy, mdir,
@@ -43,7 +43,7 @@ public enum StockTool: String, Sendable {
     return try runProgram(at: path, before + arguments, in: folder)
   }
 
-  /// Words that always come before the others.
+  /// Arguments that always come before the given arguments.
   private var before: [String] {
     // The address sanitizer finds leaks by tracing, and a process can have only one tracer.
     self == .strace ? ["-E", "ASAN_OPTIONS=detect_leaks=0"] : []

@@ -1,7 +1,7 @@
 import Foundation
 import SatchelPlatform
 
-/// A folder for a test; it is deleted with the test. It is in memory if the system has such a place, unless TMPDIR
+/// A folder for a test. It is deleted with the test. It is in memory if the system has such a place, unless TMPDIR
 /// names another place.
 public final class TemporaryFolder {
   public let path: String

@@ -26,7 +26,7 @@ public struct WorkspaceFixture {
   }
 }
 
-/// A small history of a hub, on its own ground.
+/// A small history of a hub, in a folder of its own.
 public protocol Story {
   var ground: WorkspaceFixture { get }
 }
@@ -36,7 +36,7 @@ extension Story {
   public var clock: SetClock { ground.clock }
   public var platform: Platform { ground.platform }
 
-  /// One second passes.
+  /// Advances the clock by one second.
   public func tick() { clock.advance(by: 1000) }
 
   /// Writes like an app without Satchel.
@@ -51,7 +51,7 @@ extension Story {
     try database.withoutTriggers { try database.execute(sql) }
   }
 
-  /// Copies a bundle out of its workspace, because its file will be moved there.
+  /// Copies a bundle out of its workspace, because a later command moves the bundle's file there.
   public func copy(_ path: String, as name: String) throws -> String {
     try platform.files.copy(path, to: folder("\(name).satchel"), mode: 0o644)
     return folder("\(name).satchel")

@@ -4,8 +4,8 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// A bundle as text of one form: its whole content, value by value, with their storage classes and bytes. Another
-/// reader that makes the same text has read the same content.
+/// A bundle's whole content as text in one fixed form: each value with its storage class and its bytes. If another
+/// reader makes the same text, it has read the same content.
 public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String {
   var lines = manifestLines(bundle.manifest) + ["signer: \(bundle.signer.line)"]
   try bundle.eachChange { lines.append(text(of: $0)) }
@@ -15,7 +15,7 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
     lines.append("dataset | \(Hexadecimal.text(of: definition))")
   }
   for migration in try bundle.migrations() { lines.append("migration | \(migration.version) | \(text(migration.sql))") }
-  // The databases of a backup are for the hub alone.
+  // The databases of a backup are for the hub alone, so only their digests are in the text.
   if case .backup = bundle.manifest.body {
     for name in [EntryName.snapshot, .files] {
       guard let path = bundle.path(of: name) else { continue }
@@ -121,7 +121,8 @@ private func scopeLines(_ scope: Manifest.Scope) -> [String] {
     + list("compare", scope.compare.map { text($0) })
 }
 
-/// A member that may be missing; it is missing if it is empty.
+/// A line for a list in the manifest. There is no line if the list is empty, because the manifest then has no such
+/// member.
 private func list(_ name: String, _ items: [String]) -> [String] {
   items.isEmpty ? [] : ["\(name): [\(items.joined(separator: ", "))]"]
 }
@@ -191,7 +192,7 @@ private func stateLines(_ state: StateEntry) -> [String] {
   return tables + answers
 }
 
-/// Sums whose rows the hub requests, or a device sends.
+/// The sums of rows that the hub requests, or that a device sends.
 private func text(_ question: StateEntry.Question) -> String {
   "\(text(question.table.text)) \(question.sums.map { "\($0)" }.joined(separator: " "))"
 }

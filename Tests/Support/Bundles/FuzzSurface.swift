@@ -7,15 +7,15 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// A place where untrusted bytes come in. Everything around them is valid, so that they reach the tested code: the
-/// content of a bundle is signed.
+/// A place at which untrusted bytes come in. Everything around the bytes is valid, so that they reach the tested code.
+/// For example, the content of a bundle is signed.
 public enum FuzzSurface: UInt8, CaseIterable, Sendable {
   /// A bundle's whole file.
   case file
   /// The tar, inside valid compression.
   case tar
   case signature, sums, manifest, changes, conflicts, resolutions, dataset, snapshot
-  /// An age file for our identity.
+  /// An age file for the identity of this test.
   case age
   /// Keys and fingerprints as people have them in files.
   case keys
@@ -30,7 +30,7 @@ public final class FuzzRoom {
   private let reader: BundleReader
   private let identity = AgeIdentity(seed: [UInt8](repeating: 7, count: 32))
 
-  /// The number of inputs accepted, and of those refused.
+  /// The number of accepted inputs (`taken`), and the number of refused inputs (`refused`).
   public private(set) var taken = 0
   public private(set) var refused = 0
 
@@ -82,7 +82,7 @@ public final class FuzzRoom {
     }
   }
 
-  /// A geometry that was read must be written so that the same is read again.
+  /// A geometry that was read must be written in a form that is read as the same geometry.
   private func readGeometry(_ bytes: [UInt8]) throws {
     let short = GeometryBlob(bytes.span)
     let written = try? Geometry(wellKnownText: String(decoding: bytes, as: UTF8.self))

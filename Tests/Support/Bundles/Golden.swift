@@ -3,7 +3,7 @@ import SatchelBundle
 import SatchelCrypto
 import SatchelPlatform
 
-/// Random ids that are the same in every run; secrets that are never kept.
+/// Ids are the same in every run. Secrets have 32 bytes, are really random, and are never kept.
 private struct GoldenRandom: RandomSource {
   private let ids: SeededRandom
 
@@ -13,8 +13,8 @@ private struct GoldenRandom: RandomSource {
 }
 
 /// Writes the missing golden bundles of format 1 into a folder, with the keys that verify them and their canonical
-/// text. Existing bundles stay. Their signers' secret keys were discarded, so bundles that were made together are added
-/// together, and each group has its own signers.
+/// text. Existing bundles stay. The secret keys of their signers were discarded. So bundles that were made together are
+/// added together, and each group has its own signers.
 public func makeGolden(into target: String) throws {
   // The triggers use SQLite's clock, so the hub's clock must be about right.
   let clock = SetClock(SystemClock().milliseconds())
@@ -32,7 +32,8 @@ public func makeGolden(into target: String) throws {
   }
   if try !isThere("changes-encrypted", in: target) {
     let world = try EncryptedFixture(random: GoldenRandom(20_261_122), clock: clock)
-    // Discarded like the others, except the identity that opens the encrypted ones: it is public.
+    // The secret keys are discarded here too, except the identity that opens the encrypted bundles. This identity is
+    // public.
     try write(world, into: target, identity: world.identity)
     try world.platform.files.copy(world.identity, to: Paths.join(target, "keys/format-1-sled.identity"), mode: 0o644)
   }

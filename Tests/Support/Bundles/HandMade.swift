@@ -67,7 +67,7 @@ public struct HandMade {
   /// Members of the manifest, their values as JSON.
   public var members: KeyValue
   public var entries: [HandMadeEntry]
-  /// The entries that the manifest and B2SUMS list; nil: the existing ones.
+  /// The entries that the manifest and B2SUMS list. nil: the entries that the bundle has.
   public var promised: [(name: String, bytes: Int)]?
   public var signer: UInt8 = 1
   public var seed: UInt8 = 1
@@ -131,7 +131,7 @@ public struct HandMade {
     return all.flatMap { Array("\(Digest.of($0.content).hexadecimal)  ".utf8) + $0.name + [0x0a] }
   }
 
-  /// The whole tar's entries, signed.
+  /// All entries of the tar, with the signature.
   public func signed(sums other: [UInt8]? = nil) throws -> [HandMadeEntry] {
     try signed(with: SigningKey.testKey(signer, seed: seed), sums: other)
   }
@@ -160,7 +160,7 @@ public enum Outcome: Equatable {
   public var reason: String? { if case .refused(let reason) = self { reason } else { nil } }
 }
 
-/// A folder to read bundles in, which must be empty after each of them.
+/// A folder in which tests read bundles. Its staging folder must be empty after each bundle.
 public final class ReadingRoom {
   public let folder: TemporaryFolder
   public let staging: String
@@ -174,7 +174,7 @@ public final class ReadingRoom {
     self.trust = trust ?? .keys([SigningKey.testKey().publicKey])
   }
 
-  /// Reads a file to its last line.
+  /// Reads a bundle's file to its last line. Throws if a temporary file is left.
   public func outcome(of bytes: [UInt8]) throws -> Outcome {
     try folder.write(bytes, to: "f")
     let outcome = try outcome(at: folder("f"))
@@ -186,7 +186,7 @@ public final class ReadingRoom {
   public func reason(_ bundle: HandMade) throws -> String? { try outcome(of: bundle.file()).reason }
   public func reason(_ entries: [HandMadeEntry]) throws -> String? { try outcome(of: zstd(tar(entries))).reason }
 
-  /// The changes of a bundle before its error.
+  /// The changes that come before the bundle's error, and the error. nil: the bundle has no error.
   public func changes(_ bundle: HandMade) throws -> (lines: [ChangeLine], error: BundleError?) {
     try folder.write(bundle.file(), to: "f")
     let bundle = try reader.read(folder("f"), trust: trust, staging: staging)

@@ -1,4 +1,4 @@
-/// Changes bytes like decay, accidents and attackers. The same numbers make the same changes.
+/// Changes bytes as decay, accidents and attackers do. The same seed makes the same changes.
 public struct Mutator {
   private var numbers: SplitMix64
 
@@ -13,7 +13,7 @@ public struct Mutator {
 
   public mutating func number(below limit: Int) -> Int { Int(numbers.next() % UInt64(max(1, limit))) }
 
-  /// One to four changes.
+  /// Makes one to four changes.
   public mutating func mutate(_ bytes: [UInt8], with other: [UInt8]) -> [UInt8] {
     var result = bytes
     for _ in 0...number(below: 4) { change(&result, other) }

@@ -44,7 +44,7 @@ struct AttachedFixture: GoldenStory {
     try write("INSERT INTO trees VALUES (3, 'new/ash.jpg', 'new/ash again.jpg')", in: pair.device.folder)
     let changes = try pair.export("changes")
     _ = try pair.hub.importBundle(changes)
-    // It turns up after its row was deleted.
+    // A row names this file, which comes to the hub only now.
     try put("leaf.png", "leaf", in: pair.hub.folder)
     let delta = try pair.emit("delta")
     return [

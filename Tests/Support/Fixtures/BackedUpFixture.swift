@@ -2,7 +2,7 @@ import SatchelCrypto
 import SatchelHub
 import SatchelPlatform
 
-/// A hub of few rows that is copied as a whole.
+/// A hub with few rows that is backed up as a whole.
 struct BackedUpFixture: GoldenStory {
   let ground: WorkspaceFixture
   private let hub: HubWorkspace
@@ -21,7 +21,7 @@ struct BackedUpFixture: GoldenStory {
     _ = try hub.addUser("kim", attributes: [])
   }
 
-  /// Its backup.
+  /// The backup of the hub.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     _ = try hub.backup(to: folder("backup.satchel"))
     return [("backup", folder("backup.satchel"), try hub.keys.ownKey())]

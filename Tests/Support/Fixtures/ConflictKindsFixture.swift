@@ -28,7 +28,7 @@ struct ConflictKindsFixture: GoldenStory {
       definition: Array(Self.definition.utf8), schema: Self.schema)
   }
 
-  /// The hub's lines about a conflict of each kind that its merge finds.
+  /// The hub's lines about one conflict of each kind that its merge can find.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     _ = try pair.device.importBundle(pair.emit("first"))
     try write(

@@ -33,7 +33,7 @@ struct EncryptedFixture: GoldenStory {
     let (hubKey, deviceKey) = (try pair.hub.keys.ownKey(), try pair.device.keys.ownKey())
     let full = try pair.emit("full", encryption: .always)
     _ = try pair.device.importBundle(full)
-    // Random bytes do not shrink: the number of volumes is the same in every run.
+    // Random bytes cannot be compressed, so the number of volumes is the same in every run.
     let photo = Hexadecimal.text(of: SeededRandom(4).bytes(36 << 10))
     try write("INSERT INTO depots VALUES ('north', 7, x'\(photo)')", in: pair.device.folder)
     tick()

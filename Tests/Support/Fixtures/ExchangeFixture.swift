@@ -45,7 +45,7 @@ public struct ExchangeFixture: GoldenStory {
     hub = try ground.hub("hub", definition: Array(Self.definition.utf8), schema: Self.schema)
   }
 
-  /// A device that is enrolled and has its hub's key, but no data yet, and the file of its request.
+  /// Makes a device that is enrolled, has its hub's key, and has no data yet. Returns the file of its request too.
   public func device(_ name: String, user: String, tier: Int) throws -> (device: DeviceWorkspace, request: String) {
     if try !hub.users().contains(where: { $0.name == user }) {
       _ = try hub.addUser(user, attributes: [("tier", String(tier))])
@@ -108,7 +108,7 @@ public struct ExchangeFixture: GoldenStory {
       """, in: hub.folder)
     _ = try hub.importBundle(changes)
     let delta = try copy(try emit(to: device), as: "delta")
-    // Before it comes, the device continues.
+    // The device writes before the delta comes.
     try write(
       "UPDATE reviews SET words = 'mine' WHERE camp = 1; UPDATE camps SET name = 'My Oak' WHERE id = 1",
       in: device.folder)

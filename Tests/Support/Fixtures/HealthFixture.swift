@@ -11,7 +11,7 @@ struct HealthFixture: PairStory {
 
   let pair: HubAndDeviceFixture
 
-  /// An export after the doctor found nothing.
+  /// An export that the device makes after its doctor found nothing.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let device = pair.device
     _ = try device.importBundle(pair.emit("first"))

@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A hub and a device whose rows UNIQUE columns identify. The INTEGER PRIMARY KEY is local on each side.
+/// A hub and a device with tables whose rows UNIQUE columns name. The INTEGER PRIMARY KEY is local on each side.
 struct NamedKeyFixture: GoldenStory {
   private let pair: HubAndDeviceFixture
   var ground: WorkspaceFixture { pair.ground }

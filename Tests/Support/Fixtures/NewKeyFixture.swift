@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A hub and a device whose apps make the same keys.
+/// A hub and a device whose apps make the same primary keys.
 struct NewKeyFixture: GoldenStory {
   private let pair: HubAndDeviceFixture
   var ground: WorkspaceFixture { pair.ground }
@@ -28,13 +28,13 @@ struct NewKeyFixture: GoldenStory {
       schema: Self.schema)
   }
 
-  /// Bundles about keys: a full one that gives ranges, a device's that reports its new keys, and the hub's that report
-  /// new keys.
+  /// Bundles about primary keys: a full bundle that gives key blocks, an export that reports the device's new keys, and
+  /// the hub's bundles that report new keys.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (hubKey, deviceKey) = (try pair.hub.keys.ownKey(), try pair.device.keys.ownKey())
     _ = try pair.device.importBundle(pair.emit("first"))
-    // Each makes a camp 2 with a review 1 of it. The hub's bundle comes to the device before the device's export is
-    // known to have been made.
+    // The hub and the device each make a camp 2 with a review 1. The device then imports a bundle that the hub made
+    // before it received the device's export.
     try write("INSERT INTO camps VALUES (2, 'Elm'); INSERT INTO reviews VALUES (1, 2, 'tall')", in: pair.hub.folder)
     let late = try pair.emit("late")
     try write(

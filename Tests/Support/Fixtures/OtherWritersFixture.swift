@@ -2,8 +2,8 @@ import SatchelCrypto
 import SatchelDevice
 import SatchelPlatform
 
-/// A hub that does not know which of its last emissions the device has. It states which columns others wrote, and which
-/// of these emissions lack the last write.
+/// A hub that does not know which of its last emissions the device has. The hub states which columns others wrote, and
+/// which of these emissions lack the last write.
 struct OtherWritersFixture: PairStory {
   static let setting = HubAndDeviceFixture.Setting(
     hub: "lighthouse", device: "gig", user: "kay", dataset: "wells", table: "wells",
@@ -14,7 +14,7 @@ struct OtherWritersFixture: PairStory {
 
   let pair: HubAndDeviceFixture
 
-  /// The second emission contains the first of two writes. The device may have that emission or only the one before it.
+  /// The second emission contains the first of two writes. The device may have the second emission, or only the first.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let signer = try pair.hub.keys.ownKey()
     _ = try pair.device.importBundle(pair.emit("first"))

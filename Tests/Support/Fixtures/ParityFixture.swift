@@ -3,7 +3,7 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// A device whose export is cut into volumes, with a parity volume that replaces any one of them.
+/// A device whose export is cut into volumes, with a parity volume that replaces any one lost volume.
 struct ParityFixture: PairStory {
   static let setting = HubAndDeviceFixture.Setting(
     hub: "pass", device: "mule", user: "uma", dataset: "loads", table: "loads",
@@ -14,7 +14,7 @@ struct ParityFixture: PairStory {
   /// A whole export, and its volumes.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     _ = try pair.device.importBundle(pair.emit("first"))
-    // Random bytes do not shrink: the number of volumes is the same in every run.
+    // Random bytes cannot be compressed, so the number of volumes is the same in every run.
     let photo = Hexadecimal.text(of: SeededRandom(5).bytes(36 << 10))
     try write("INSERT INTO loads VALUES ('second', x'\(photo)')", in: pair.device.folder)
     tick()

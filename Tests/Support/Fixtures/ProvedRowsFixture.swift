@@ -1,8 +1,8 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A hub that compares its device's rows with its own, and sends with each line the versions that the row may have
-/// there.
+/// A hub that compares its device's rows with its own. With each line, the hub sends the versions that the row may have
+/// on the device.
 struct ProvedRowsFixture: GoldenStory {
   private let pair: HubAndDeviceFixture
   var ground: WorkspaceFixture { pair.ground }
@@ -17,7 +17,7 @@ struct ProvedRowsFixture: GoldenStory {
         """)
   }
 
-  /// An export with digests of the rows, and a delta with the rows that it expects.
+  /// An export with digests of the rows, and a delta with the versions of rows that the hub expects.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     _ = try pair.device.importBundle(pair.emit("first"))
     try write("UPDATE wells SET depth = 4.25 WHERE id = 1; DELETE FROM wells WHERE id = 4", in: pair.device.folder)

@@ -5,8 +5,8 @@ import SatchelHub
 import SatchelPlatform
 import SatchelWorkspace
 
-/// A hub that is restored from a backup, and a device that has a new name since. The device signs the export that the
-/// hub lost again, under its new name.
+/// A hub that is restored from a backup, and a device that has a new name since. The hub has lost an export of the
+/// device. The device signs this export again, under its new name.
 struct RenewedDeviceFixture: PairStory {
   static let setting = HubAndDeviceFixture.Setting(
     hub: "dock", device: "tug", user: "kim", dataset: "ropes", table: "coils",

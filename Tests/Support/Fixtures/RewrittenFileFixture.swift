@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// Files that rows name: each side makes a new version of one, and one is lost.
+/// Files that rows name. The hub and the device each make a new version of one file, and the device loses another file.
 struct RewrittenFileFixture: GoldenStory {
   private let world: AttachedFixture
   var ground: WorkspaceFixture { world.ground }
@@ -10,7 +10,7 @@ struct RewrittenFileFixture: GoldenStory {
     world = try AttachedFixture(on: WorkspaceFixture(random: random, clock: clock), hub: "glade", device: "lens")
   }
 
-  /// Bundles of both directions with rewritten files, and with the request for a missing one.
+  /// Bundles of both directions with rewritten files, and with the request for the missing file.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (hub, device) = (world.pair.hub, world.pair.device)
     _ = try device.importBundle(world.bundles()[2].path)

@@ -1,7 +1,8 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A stock that a device moves, so that changes belong together: in its bundle, and in the resulting conflict.
+/// A device moves a stock from one place to another. These changes are one unit, in the bundle and in the resulting
+/// conflict.
 struct UnitFixture: GoldenStory {
   private let pair: HubAndDeviceFixture
   var ground: WorkspaceFixture { pair.ground }

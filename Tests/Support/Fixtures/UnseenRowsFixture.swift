@@ -4,7 +4,7 @@ import SatchelHub
 import SatchelPlatform
 
 /// A device whose rows were written while capture was off. Before a full bundle replaces these rows, the device keeps
-/// them as conflicts. The other rows have values of every spelling, because the export has their digests.
+/// them as conflicts. The other rows have values of many forms, because the export has digests of all rows.
 struct UnseenRowsFixture: PairStory {
   static let setting = HubAndDeviceFixture.Setting(
     hub: "harbour", device: "dinghy", user: "ada", dataset: "buoys", table: "buoys",

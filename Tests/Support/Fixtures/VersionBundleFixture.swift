@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A hub whose dataset has had three versions, and a device that has the first.
+/// A hub whose dataset has had three versions, and a device that has the first version.
 struct VersionBundleFixture: GoldenStory {
   private let pair: HubAndDeviceFixture
   var ground: WorkspaceFixture { pair.ground }
@@ -17,7 +17,7 @@ struct VersionBundleFixture: GoldenStory {
       schema: "CREATE TABLE camps (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO camps VALUES (1, 'Oak'), (2, 'Elm')")
   }
 
-  /// Bundles that bring a device over two versions: a delta and a full one.
+  /// Bundles that bring a device over two versions: a delta and a full bundle.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     _ = try pair.device.importBundle(pair.emit("first"))
     tick()

@@ -2,7 +2,7 @@ import SatchelCrypto
 import SatchelHub
 import SatchelPlatform
 
-/// A hub that is restored from a backup. Its device says which exports it made before.
+/// A hub that is restored from a backup. Its device states which exports it made before.
 struct FormerExportsFixture: PairStory {
   static let setting = HubAndDeviceFixture.Setting(
     hub: "wharf", device: "ferryman", user: "nia", dataset: "locks", table: "gates",

@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A restored hub whose first emission says which emissions it knows to have made.
+/// A restored hub. Its first emission states which emissions the hub knows to have made.
 struct KnownEmissionFixture: GoldenStory {
   private let restored: RestoredHubFixture
   var ground: WorkspaceFixture { restored.ground }

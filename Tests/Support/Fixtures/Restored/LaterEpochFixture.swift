@@ -10,7 +10,7 @@ struct LaterEpochFixture: PairStory {
 
   let pair: HubAndDeviceFixture
 
-  /// The export that names the first epoch.
+  /// The device's export, which names the hub's first epoch.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     _ = try pair.device.importBundle(pair.emit("first"))
     tick()

@@ -2,8 +2,8 @@ import SatchelCrypto
 import SatchelHub
 import SatchelPlatform
 
-/// A hub that is restored from a backup. Its device brings an emission of the lost time. Then the two compare their
-/// rows.
+/// A hub that is restored from a backup. Its device brings an emission of the lost time. Then the hub and the device
+/// compare their rows.
 struct RestoredHubFixture: GoldenStory {
   private let pair: HubAndDeviceFixture
   var ground: WorkspaceFixture { pair.ground }
@@ -22,8 +22,8 @@ struct RestoredHubFixture: GoldenStory {
         """)
   }
 
-  /// The first emission of the new epoch, and the export that brings the lost one. Then the hub's question about rows
-  /// that differ, the device's answer, and an export after the app there renamed a column.
+  /// The first emission of the new epoch, and the export that brings the lost emission. Then the hub's question about
+  /// rows that differ, the device's answer, and an export after the device's app renamed a column.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let device = pair.device
     _ = try device.importBundle(pair.emit("first"))
