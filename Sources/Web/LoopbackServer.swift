@@ -105,7 +105,7 @@ private final class Answering: @unchecked Sendable {
       var body = answer.body
       return MHD_create_response_from_buffer(body.count, &body, .RESPMEM_MUST_COPY)
     }
-    // The end of the response closes the file.
+    // libmicrohttpd closes the file at the end of the response.
     let response = MHD_create_response_from_fd64(UInt64(bytes), descriptor)
     if response == nil { close(descriptor) }
     return response

@@ -141,7 +141,7 @@ public struct SimulatedFiles: FileSystem {
     world.change([(folder, Paths.name(of: path), nil)])
   }
 
-  // MARK: how it fails
+  // MARK: lookup and failures
 
   private func found(_ operation: String, _ path: String) throws(PlatformError) -> Inode {
     try look(operation, path)

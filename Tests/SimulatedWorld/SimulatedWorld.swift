@@ -5,8 +5,8 @@ import TestSupport
 /// The files of some computers and sticks, in memory, for programs and for SQLite: `/sim/<id>/hub`, `/sim/<id>/stick`,
 /// ...
 ///
-/// The world records which changes were synced. A fault can make any changing step fail, kill the process after it, or
-/// cut the power. Only one thread may use a world.
+/// The world records which changes were synced. At any changing step, a fault can make the step fail, kill the process,
+/// or cut the power. Only one thread may use a world.
 public final class SimulatedWorld: @unchecked Sendable {
   /// The folder that holds everything.
   public let root: String

@@ -1,7 +1,7 @@
 import SatchelSQLite
 
-/// Values of another device or of the hub that a device overwrote without ever holding them. Each of them must be in a
-/// conflict at the hub.
+/// Values of another device or of the hub that a device overwrote, but never had. Each of them must be in a conflict at
+/// the hub.
 ///
 /// The hub's log records every write and the value before it. A device's own tables show which values it held. Some
 /// values are not checked. The hub's own users may overwrite any value, because the hub holds everything. In columns

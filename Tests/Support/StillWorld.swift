@@ -11,7 +11,6 @@ public final class SetClock: WallClock {
   public init(_ start: Int64 = 1_769_846_709_000) { now = Mutex(start) }
 
   /// A clock after today. Triggers use SQLite's own clock, so a test's writes at a hub must not be ahead of this clock.
-  /// clock.
   public static var laterThanToday: SetClock { SetClock(4_102_444_800_000) }
 
   /// A clock for tests that also run programs, because these programs use the system's clock.

@@ -115,7 +115,7 @@ enum Words {
     ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ", ")
   }
 
-  /// A device is reported if no bundle came from it for this time, in milliseconds.
+  /// If no bundle came from a device for this time, in milliseconds, the device is reported.
   static let usualSilence: Int64 = 30 * 86_400_000
 
   /// The counts of tables, such as `reviews 10, photos 2`.

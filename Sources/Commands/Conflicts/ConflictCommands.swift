@@ -19,7 +19,7 @@ struct ConflictCommands: Sendable {
   let resolve:
     @Sendable (_ ids: [String], ConflictDecision, _ note: String?, RowSeen, ParsedCommand, CommandContext) throws ->
       [StoredConflict]
-  /// The layers of the database.
+  /// The layers of the database: its tables with geometries.
   let layers: @Sendable (ParsedCommand, CommandContext) throws -> [Layer]
   let exportPackage: @Sendable (_ path: String, ParsedCommand, CommandContext) throws -> ConflictPackageReport
   let resolveAll:

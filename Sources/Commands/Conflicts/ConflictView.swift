@@ -8,7 +8,7 @@ import SatchelWorkspace
 /// The form in which one conflict is shown.
 struct ConflictView {
   let conflict: StoredConflict
-  /// The layers of the database, for the units of distances.
+  /// The layers of the database: its tables with geometries. They give the units of distances.
   var layers: [Layer] = []
   private var record: ConflictRecord { conflict.record }
 

@@ -45,7 +45,7 @@ extension DeviceTool {
 
   /// The export to carry, if the hub is not known to have it.
   /// - Parameters:
-  /// - stick: the stick that carries the export. nil if the stick is not known yet.
+  ///   - stick: the stick that carries the export. nil if the stick is not known yet.
   ///   - unknown: files of this device that its database does not know.
   static func due(
     _ workspace: DeviceWorkspace, _ command: ParsedCommand, for stick: StickRoom?, unknown: [UnknownOwnBundle] = []

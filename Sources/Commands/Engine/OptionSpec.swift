@@ -55,7 +55,7 @@ extension OptionSpec {
   /// The options that every command has.
   static let common = [directory, passwordFile, json, quiet, help]
 
-  /// Whether a word is an option of every command that takes a value. The value is then the next word.
+  /// Whether a word is one of the options in `common`, and takes a value. The value is then the next word.
   static func takesValue(_ word: String) -> Bool { common.contains { $0.kind != .flag && $0.spellings.contains(word) } }
 }
 

@@ -52,7 +52,8 @@ struct Hooks {
     return answer
   }
 
-  /// Runs the programs of some events, one after another. If a person ends one, it stops. Returns the failures.
+  /// Runs the programs of some events, one after another. If a person ends a program, the others do not run. Returns
+  /// the failures.
   private func run(_ events: [Event], _ members: [JSONValue.Member]) -> [String] {
     var failures: [String] = []
     for event in events {

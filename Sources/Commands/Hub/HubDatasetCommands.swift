@@ -93,8 +93,8 @@ extension HubTool {
   private static let notCounted: TerminalText =
     "The effect on users was not counted, because the tables were changed before."
 
-  /// Shows the effect on users, and asks if they lose rows. For this, the step is taken and rolled back. Returns nil
-  /// if there is no question.
+  /// Shows the effect on users, and asks if they lose rows. For this, the new version is applied and rolled back.
+  /// Returns nil if no person can be asked.
   private static func rehearsed(
     _ source: [UInt8], _ script: [UInt8]?, _ command: ParsedCommand, _ context: CommandContext
   ) throws -> ScopePreviewText? {

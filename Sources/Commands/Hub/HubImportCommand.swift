@@ -39,7 +39,8 @@ extension HubTool {
   ) throws -> Answer {
     let named = command.arguments("FILE")
     if named.isEmpty { throw UsageError("name a FILE, or a bundle that waits: --accept BUNDLE, --reject BUNDLE") }
-    // Standard input must be the only file. So this import leaves the waiting bundles to the next import.
+    // If standard input is a file of the command, it must be the only file. The waiting bundles are left to the next
+    // import.
     let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
     return try take(waiting + named, into: hub, command) { file, body in
       try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)
@@ -83,7 +84,8 @@ extension HubTool {
     func judge(_ file: String) throws -> UnopenedFile {
       guard let sender = StickLayout.sender(ofFile: file) else { return .unneeded }
       let judgement = try hub.judge(unopened: file, of: sender)
-      // The hub then waits for fewer bundles of the lost time, so it tries to merge them.
+      // A lost bundle came that only a replaced key opens. The hub no longer waits for it, and may now merge the lost
+      // time.
       if case .ofReplacedKey = judgement { hasLost = true }
       return judgement
     }

@@ -1,7 +1,7 @@
 import SatchelPlatform
 import Synchronization
 
-/// A text that the command wrote, as a part of the result of long work. The parts have the order of writing.
+/// A text that the command wrote, as a part of the result of long work.
 struct WorkPiece: Sendable {
   let words: String
   let isWarning: Bool

@@ -98,7 +98,7 @@ extension Report.Section {
 
   /// - Parameters:
   ///   - entries: entries of the ledger, the newest first.
-  /// - clock: gives the local time of each entry.
+  ///   - clock: gives the local time of each entry.
   static func bundles(_ entries: [LedgerEntry], by clock: any WallClock) -> Report.Section {
     Report.Section(
       heading: "The newest bundles",

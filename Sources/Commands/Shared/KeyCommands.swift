@@ -81,7 +81,7 @@ struct KeyCommands {
 
   /// The answer of `rotate`.
   /// - Parameters:
-  /// - key: the new key. In a dry run, the present key.
+  ///   - key: the new key. In a dry run, the present key.
   ///   - next: the next steps, for people.
   static func answer(_ key: PublicKey, _ command: ParsedCommand, next: TerminalText) -> Answer {
     if command.dryRun {

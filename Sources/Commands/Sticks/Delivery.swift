@@ -67,7 +67,7 @@ extension ParsedCommand {
   /// - Parameters:
   ///   - replica: the sender.
   ///   - unknown: finds the files of the replica that the replica does not know.
-  /// - cut: cuts the bundle into volumes in the folder `target`. If `target` is nil, in the outbox.
+  ///   - cut: cuts the bundle into volumes in the folder `target`. If `target` is nil, in the outbox.
   func deliver(
     _ file: String, of replica: WorkspaceConfiguration, _ context: CommandContext, unknown: Stick.UnknownOwn,
     cut: (_ plan: VolumePlan, _ target: String?) throws -> [String]

@@ -26,10 +26,9 @@ struct ImportRounds {
   private(set) var stopped: Failure?
   /// Files that were not imported, because too many files of the same sender were refused.
   private(set) var leftAlone = 0
-  /// The senders of files that an earlier sync refused. These files have the same bytes, and the reason of their
-  /// refusal stays.
+  /// The senders of files that an earlier sync refused for a lasting reason. These files still have the same bytes.
   private var refusedEarlier: Set<ReplicaID?> = []
-  /// Whether a file was not imported because of its sender's refused files, and earlier refusals counted among these.
+  /// Whether a file was not imported because of the limit of its sender, and the sender is in `refusedEarlier`.
   private var isAnyUnread = false
 
   /// Whether a person named only one file. If this file is refused, the refusal is the answer of the command.

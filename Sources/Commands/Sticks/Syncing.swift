@@ -83,7 +83,7 @@ struct Syncing {
   /// Imports, makes bundles, and puts them on the stick. From the import on, a failure of one part does not stop the
   /// other parts, and the answer reports everything that was done.
   /// - Parameters:
-  /// - waiting: waiting files of the workspace that can now be imported.
+  ///   - waiting: waiting files of the workspace that can now be imported.
   ///   - take: imports these files, and the bundles on the stick that are for this replica.
   ///   - make: makes the bundles that are due, for the room on the stick. In a dry run, it only says which.
   ///   - cut: puts volumes of a bundle on a medium.
@@ -104,8 +104,8 @@ struct Syncing {
       do { result = try take(waiting, found.bundles) } catch {
         let failure = Failure(error)
         result.answer.text = ""
-        // The export goes on after a failed import, because it may remove the cause. But if another program works on
-        // the database, the export would wait for that program too.
+        // The sync goes on after a failed import, because the export may remove the cause. But if another program works
+        // on the database, the export would wait for that program too.
         if failure.code == .busy || failure.code == .usage {
           left = try self.made(before: error, made)
         } else {

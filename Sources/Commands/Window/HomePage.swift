@@ -36,7 +36,7 @@ extension WindowSite {
   /// The result of the last sync in this window; nil: there was none.
   private var lastSync: SyncSummary? { work.current.map { SyncSummary($0.task.outcome.document) } }
 
-  // MARK: How the work is
+  // MARK: The state of the work
 
   private func headline(_ standing: OfficeStanding, _ words: WindowWords) -> Markup {
     let look =

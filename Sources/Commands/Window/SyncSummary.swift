@@ -21,7 +21,7 @@ struct SyncSummary {
   /// The number of earlier bundles that the office lost and needs again.
   private(set) var again: Int64 = 0
   private(set) var deliveries: [Delivery] = []
-  /// The number of changes in the bundles that are whole on the stick, and of files and photos.
+  /// The numbers of changes, and of files and photos, in the bundles that are whole on the stick.
   private(set) var onStick: (changes: Int64, files: Int64) = (0, 0)
   /// The number of files that did not fit on the stick.
   private(set) var filesLeft: Int64 = 0

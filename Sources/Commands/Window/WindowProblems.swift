@@ -19,7 +19,7 @@ extension WindowProblem {
       return [WindowProblem(text: beginning(status))] + bundles(status)
     }
     let found = faults(current) + bundles(status) + notes(status, current, now: now)
-    // A warning that has no text here is still shown, in the words of `status`.
+    // A warning of `status` that has no text here gets a general text.
     let isUnnamed = found.isEmpty && !DeviceTool.warnings(current, now).isEmpty
     return isUnnamed ? [WindowProblem(text: .otherWarning)] : found
   }

@@ -236,7 +236,7 @@ extension Season {
     try checkResurrection(before: before, after: Set(admin().rows().keys), by: parcel)
   }
 
-  /// The operator does as the refusal says: gives the device to its former users, and then to its present user again.
+  /// The operator follows the refusal's hint: the device gets its former users, and then its present user again.
   private func enterHandoversAgain(of name: String) throws {
     guard let device = devices.first(where: { $0.name == name }) else { return }
     for user in users(of: device.index) where try hub.device(name).user != user {

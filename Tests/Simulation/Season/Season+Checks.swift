@@ -37,7 +37,7 @@ extension Season {
       app.database, of: device.workspace.configuration.id.text, tables: ["sites", "visits", "counters"])
   }
 
-  /// Checks that every value that a device overwrote without ever holding it is in a conflict.
+  /// Checks that each value that a device overwrote, but never had, is in a conflict.
   func checkNothingOverwritten() throws {
     if let words = try overwritten.lost(in: admin().database) { throw Wrong(words) }
   }
@@ -325,10 +325,10 @@ extension Season {
     }
   }
 
-  /// Imports every bundle that was ever made again, and checks that nothing changes.
+  /// Imports again every bundle that was ever made, and checks that nothing changes.
   private func checkRepetition() throws {
-    // A restored hub receives some of them for the first time, and records their digests. A device records bundles of a
-    // lost history.
+    // A restored hub receives some of these bundles for the first time, and records their digests. A device records
+    // bundles of a lost history.
     let learned = presence.isRestored ? ["satchel_chain", "satchel_estrangement", "satchel_lost_emissions"] : []
     let before = try dumps().map { $0.filter { !learned.contains($0.key) } }
     let epoch = try hub.status().epoch
@@ -346,7 +346,7 @@ extension Season {
     // A bundle of a lost time may be carried here for the first time. The hub merges it now.
     if try collected() != known { return try settle() }
     let after = try dumps()
-    // A late bundle of a lost time may move its device. The device then carries exports that the hub lacks.
+    // A late bundle of a lost time may change its device's state. The device then carries exports that the hub lacks.
     let isMoved = Self.movedByLateBundles.contains { table in zip(before, after).contains { $0[table] != $1[table] } }
     if presence.isRestored, isMoved { return try settle() }
     if let change = Self.firstChange(before, after) { throw Wrong("importing again changed \(change)") }

@@ -19,10 +19,10 @@ extension Season {
     /// A page of the file was overwritten.
     case damaged
 
-    /// The damage from which a season chooses first.
+    /// The kinds of damage from which a season chooses. `rarer` may replace the chosen kind.
     static let usual = [Harm.deleted, .emptied, .withoutTables, .madeByApp]
 
-    /// The damage that replaces this damage in some seasons.
+    /// The kind of damage that may replace this kind.
     var rarer: Harm {
       switch self {
       case .madeByApp: .savedByApp

@@ -50,8 +50,8 @@ extension Season {
   }
 
   /// Records the values that the new hub may lack. Only the lost hub and its copy had the values that others overwrote.
-  /// Decided conflicts are not brought to the new hub. Changes that a thief acknowledged are not either: the exports
-  /// with them are put aside.
+  /// Decided conflicts are not brought to the new hub. Neither are changes that a thief acknowledged, because the
+  /// exports with them are put aside.
   private func remember() throws {
     remembered.formUnion(try admin().logged().union(loggedByCopy))
     for device in devices where misled.contains(device.name) { remembered.formUnion(device.duty.values) }

@@ -20,7 +20,7 @@ extension Season {
     }
   }
 
-  /// Checks that the hub did no work while its clock was wrong by years. That could make devices lose rows.
+  /// Checks that the hub did no work while its clock was wrong by years. Such work could make devices lose rows.
   private func checkClock() throws {
     if hubClock.isFarWrong { throw Wrong("the hub worked while its clock was wrong by years") }
   }

@@ -31,9 +31,9 @@ private struct OutcomeOfOrder {
 
 /// The devices' bundles in two orders.
 extension Season {
-  /// The row of a disagreement. If a parent is missing or cannot be deleted, the row of the parent. While a hub takes a
-  /// lost time again, a change may wait for its own row, although its parent is there: then its own row. nil if the
-  /// change names no parent, because it only waits behind another change of its row.
+  /// The row of a disagreement. If a parent is missing or cannot be deleted, it is the row of the parent. But while a
+  /// hub takes a lost time again, a change may wait for its own row, although the parent is there. Then it is this own
+  /// row. nil if the change names no parent, because it only waits behind another change of its row.
   private static func issue(of record: ConflictRecord, at rows: Set<RowName>) -> RowName? {
     switch record.kind {
     case .foreignKey where record.table.text == "visits":

@@ -58,7 +58,7 @@ extension Season {
     hub = try HubWorkspace.open(root, platform: hubPlatform())
     presence = .afterRestore
     isHubInDoubt = true
-    // The hub uses numbers of bundles again until it detects this.
+    // The hub uses numbers of bundles again, until it detects that it was set back. So two bundles may have one name.
     contents = [:]
     tally.atHub = copy.counted
     say("the hub's folder is put back as it was")

@@ -33,8 +33,8 @@ extension Season {
 }
 
 extension DoctorReport {
-  /// Whether nothing is left to do. Two findings are allowed, because no repair ends them: the device refuses the
-  /// bundles of its hub, or an import was stopped and must be done again.
+  /// Whether nothing is left to do, except for what no repair ends. A device may still refuse the bundles of its hub,
+  /// or an import was stopped and must be done again.
   var isRepairedExceptPartings: Bool {
     var report = self
     report.findings.removeAll { [.otherHub, .otherHistory, .notImported].contains($0.code) }

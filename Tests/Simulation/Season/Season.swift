@@ -43,7 +43,7 @@ final class Season {
   /// The number of times that a new hub, or a copy of the hub, was opened.
   var openings = 0
   var everMade: [Parcel] = []
-  /// The digest of the bundle with each name.
+  /// For each name of a bundle, the digest of that bundle.
   var contents: [String: Digest] = [:]
   var backups = 0
   var backup: String?

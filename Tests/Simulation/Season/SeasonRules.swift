@@ -28,7 +28,7 @@ struct SeasonRules {
 
   /// - Parameters:
   ///   - counters: the policy of the table of counters; nil: there is no such table.
-  /// - takesLateWork: whether changes are applied if their user has lost the right since.
+  ///   - takesLateWork: whether changes are applied if their user has lost the right since.
   ///   - brakes: whether every bundle that deletes or changes a row waits for a person.
   init(_ random: inout SplitMix64, counters: String?, visits names: Names, takesLateWork: Bool, brakes: Bool) {
     self.counters = counters

@@ -6,7 +6,7 @@ import SatchelValues
 /// The filter of a list of conflicts, as the address of a page gives it.
 struct ConflictQuery {
   private(set) var filter = ConflictFilter()
-  /// The names and values in the address, without empty ones.
+  /// The names and values in the address. Empty values are left out.
   private(set) var fields: [(name: String, value: String)] = []
 
   /// The choices of states: the word in the address, the words on the page, and the states. The first choice is the

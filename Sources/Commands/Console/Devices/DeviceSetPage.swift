@@ -88,7 +88,7 @@ extension ConsoleSite {
     return "\(words)"
   }
 
-  /// A text that differs if the effect differs, or the present state of the device.
+  /// A text that changes if the effect or the present state of the device changes.
   private func mark(_ effect: EffectMarkup, _ device: EnrolledDevice) -> String {
     effect.mark(replacing: [
       device.user, lastDay(device.expires), device.isReadOnly ? "no" : "yes", device.state.rawValue,

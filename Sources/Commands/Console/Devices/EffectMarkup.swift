@@ -7,7 +7,7 @@ struct EffectMarkup {
   let preview: ScopePreview
   let now: Int64
 
-  /// A text that differs if the effect or the present state differs. The form of a page contains this text. So the hub
+  /// A text that changes if the effect or the present state changes. The form of a page contains this text. So the hub
   /// does only what the person has seen.
   /// - Parameter state: the values that the act replaces.
   func mark(replacing state: [String]) -> String {

@@ -4,7 +4,7 @@ import SatchelValues
 
 /// Pages that add or change a user. A first page says what will happen, and its form then does it.
 extension ConsoleSite {
-  // MARK: Another user
+  // MARK: A new user
 
   func addingUser(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let attributes = try typedAttributes(request, of: nil, hub)
@@ -32,7 +32,7 @@ extension ConsoleSite {
     return .seeOther("user?name=\(percentEncoded(user.name))&done=1")
   }
 
-  // MARK: A change
+  // MARK: A change of a user
 
   func settingUser(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     try page(UserChange(request, hub, self), hub, status: 200)
@@ -99,7 +99,7 @@ private struct UserChange {
     EffectMarkup(preview: try hub.preview(user: user.name, attributes: attributes), now: now)
   }
 
-  /// A text that differs if the effect differs, or the present state of the user.
+  /// A text that changes if the effect or the present state of the user changes.
   func mark(_ effect: EffectMarkup) -> String {
     effect.mark(replacing: [Words.fields(user.attributes), String(user.expires ?? 0)])
   }

@@ -5,7 +5,7 @@ import SatchelWorkspace
 /// The filter of the log, as the address of a page gives it.
 struct LogQuery {
   private(set) var filter = LedgerFilter()
-  /// The names and values in the address, without empty ones.
+  /// The names and values in the address. Empty values are left out.
   private(set) var fields: [(name: String, value: String)] = []
 
   private static let mostText = 200

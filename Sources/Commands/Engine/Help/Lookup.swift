@@ -54,7 +54,7 @@ struct Lookup<Context> {
     return tool.commands.first { $0.path.contains(word) }.map { "; did you mean '\($0.name)'?" } ?? ""
   }
 
-  /// Whether an option of every command comes next. False if the option belongs to the command that is already known.
+  /// Whether `word` is an option of every command. False if another option follows a known command. Throws otherwise.
   private func takesOption(_ word: String) throws(UsageError) -> Bool {
     let known = OptionSpec.common + [.version]
     let name = Assignment(word)?.name ?? word

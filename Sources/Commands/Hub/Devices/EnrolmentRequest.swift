@@ -78,7 +78,7 @@ struct EnrolmentRequest {
 
   /// Enrols the device. Call `compare` first.
   /// - Parameters:
-  /// - name: the device's name at the hub. nil: the name by which the device calls itself.
+  ///   - name: the device's name at the hub. nil: the name by which the device calls itself.
   ///   - former: the former device for which a person vouches; nil: none.
   func enrol(as name: String?, user: String, trusting former: String?) throws -> EnrolledDevice {
     try hub.enrol(

@@ -12,7 +12,7 @@ struct Provisioning {
 
   struct Made {
     let device: EnrolledDevice
-    /// The number of rows in the device's database. nil in a rehearsal.
+    /// The number of rows in the device's database. nil in a dry run.
     let rows: Int?
     /// The name of the file, in the device's folder, that the app must open.
     let database: String

@@ -91,7 +91,7 @@ struct Stick {
 
   func isBundleName(_ name: String) -> Bool { BundleName.fits(name, dataset: replica.dataset) }
 
-  // MARK: what this replica puts here
+  // MARK: bundles from this replica
 
   /// Whether a bundle in the usual folder may be neither from this replica nor for it, because another replica has the
   /// same name.
@@ -250,7 +250,7 @@ struct Stick {
   /// The bytes that stay free for folders, and for the stick's README.
   private static let reserve: Int64 = 64 << 10
 
-  /// Removes bundles from the stick that have arrived.
+  /// Removes bundles that the stick need not carry any more.
   func take(_ paths: [String]) throws {
     for path in paths { try files.remove(path) }
     for folder in Set(paths.map { Paths.parent(of: $0) }).sorted() { try files.syncDirectory(folder) }

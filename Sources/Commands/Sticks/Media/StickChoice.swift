@@ -1,7 +1,7 @@
 import SatchelPlatform
 import SatchelValues
 
-/// The stick of a `sync` that names none.
+/// Chooses the stick for a `sync` command that names no stick.
 struct StickChoice {
   private let tool: String
   private let directory: String

@@ -41,7 +41,7 @@ struct StickLayout {
     return [replica.name, "\(replica.name)-\(id.prefix(partOfID))", "\(replica.name)-\(id.suffix(partOfID))"]
   }
 
-  /// The names that the sender of a folder of `places` may have, without and with a part of an id to cut off.
+  /// The names that the sender may have: the folder's name, or this name without a part of an id at its end.
   static func senders(of folder: String) -> [String] {
     let name = Paths.name(of: folder)
     return [name, String(name.dropLast(partOfID + 1))]

@@ -17,7 +17,7 @@ struct SizeCheck {
     let free: Int64
   }
 
-  /// Folders with less free room are not checked, because the check takes too long for it.
+  /// A folder with less free room is not checked, because the check is not worth its time.
   static let leastFree: Int64 = 64 << 20
   /// The file systems that give room in the order of addresses. Sticks are sold with these.
   static let fileSystems: Set<String> = ["vfat", "msdos", "exfat"]

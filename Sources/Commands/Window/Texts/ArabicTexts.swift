@@ -13,7 +13,7 @@ extension WindowLanguage {
     .noPage: "لا توجد صفحة كهذه",
     .didNotWork: "لم ينجح ذلك",
 
-    // MARK: How the work is, in one sentence and a word
+    // MARK: The state of the work, in a sentence and a word
 
     .wordGood: "جيد",
     .wordNotYet: "ليس بعد",

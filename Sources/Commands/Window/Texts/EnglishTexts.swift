@@ -13,7 +13,7 @@ extension WindowLanguage {
     .noPage: "There is no such page",
     .didNotWork: "That did not work",
 
-    // MARK: How the work is, in one sentence and a word
+    // MARK: The state of the work, in a sentence and a word
 
     .wordGood: "Good",
     .wordNotYet: "Not yet",

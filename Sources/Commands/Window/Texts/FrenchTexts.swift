@@ -13,7 +13,7 @@ extension WindowLanguage {
     .noPage: "Cette page n’existe pas",
     .didNotWork: "Cela n’a pas marché",
 
-    // MARK: How the work is, in one sentence and a word
+    // MARK: The state of the work, in a sentence and a word
 
     .wordGood: "Bien",
     .wordNotYet: "Pas encore",

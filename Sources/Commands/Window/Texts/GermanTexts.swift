@@ -13,7 +13,7 @@ extension WindowLanguage {
     .noPage: "Diese Seite gibt es nicht",
     .didNotWork: "Das hat nicht geklappt",
 
-    // MARK: How the work is, in one sentence and a word
+    // MARK: The state of the work, in a sentence and a word
 
     .wordGood: "Gut",
     .wordNotYet: "Noch nicht",

@@ -13,7 +13,7 @@ extension WindowLanguage {
     .noPage: "Esta página não existe",
     .didNotWork: "Isso não funcionou",
 
-    // MARK: How the work is, in one sentence and a word
+    // MARK: The state of the work, in a sentence and a word
 
     .wordGood: "Bem",
     .wordNotYet: "Ainda não",

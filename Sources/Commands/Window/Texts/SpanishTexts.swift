@@ -13,7 +13,7 @@ extension WindowLanguage {
     .noPage: "Esta página no existe",
     .didNotWork: "Eso no funcionó",
 
-    // MARK: How the work is, in one sentence and a word
+    // MARK: The state of the work, in a sentence and a word
 
     .wordGood: "Bien",
     .wordNotYet: "Todavía no",

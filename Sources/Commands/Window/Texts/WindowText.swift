@@ -7,7 +7,7 @@ enum WindowText: String, CaseIterable, Sendable {
 
   case title, plainTitle, language, toContent, lookAgain, lookedAt, back, noPage, didNotWork
 
-  // MARK: How the work is, in one sentence and a word
+  // MARK: The state of the work, in a sentence and a word
 
   case wordGood, wordNotYet, wordAttention, everything, waits, underWay, notCertain, wrong, noData
 
