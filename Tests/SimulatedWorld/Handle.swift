@@ -25,7 +25,7 @@ struct Handle {
     return SQLITE_OK
   }
 
-  // This is written once, and then SQLite only reads it.
+  // This table is written once, and then SQLite only reads it.
   nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     var all = sqlite3_io_methods()

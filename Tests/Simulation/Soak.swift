@@ -50,8 +50,8 @@ public enum Soak {
     }
   }
 
-  /// Removes events from a failing season as long as it still fails: first halves, then ever smaller parts, in the
-  /// manner of delta debugging (Zeller and Hildebrandt, 2002).
+  /// Removes events from a failing season as long as the season still fails: first halves, then ever smaller parts.
+  /// This is delta debugging (Zeller and Hildebrandt, 2002).
   ///
   /// - Parameter attempts: the most seasons that are played for this.
   public static func shrink(_ seed: UInt64, attempts: Int = 200) -> Finding {

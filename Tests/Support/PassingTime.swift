@@ -3,7 +3,7 @@ import Synchronization
 
 /// The time of one story. Each reading advances it by a millisecond.
 public final class PassingTime: Sendable {
-  /// This time is later than today, and triggers use SQLite's own clock. So each stamp of a trigger follows from the
+  /// This time is later than today, but triggers use SQLite's own clock. So each stamp of a trigger follows from the
   /// stamp before it, and not from the speed of this machine.
   private let now = Atomic<Int64>(4_102_444_800_000)
 

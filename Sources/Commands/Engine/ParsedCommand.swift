@@ -1,7 +1,7 @@
 /// A command line that fits its command.
 ///
-/// If the program reads an argument or option that the command does not declare, this is a mistake in the program, and
-/// stops it.
+/// A program that reads an argument or option that the command does not declare has a mistake. The mistake stops the
+/// program.
 public struct ParsedCommand: Sendable {
   /// The command's path.
   public let path: [String]

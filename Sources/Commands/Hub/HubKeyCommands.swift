@@ -64,8 +64,8 @@ extension HubTool {
     (cost.isSetBack ? lostRows : "") + unmerged(cost) + visits(cost)
   }
 
-  /// Says which bundles the hub gives up if it gets a new key while it recovers a lost time, and how to keep them.
-  /// Empty if the hub recovers nothing.
+  /// Says which bundles a new key costs while the hub recovers a lost time, and how to keep these bundles. Empty if the
+  /// hub recovers nothing.
   private static func unmerged(_ cost: HubWorkspace.CostOfLoss) -> TerminalText {
     guard let recovery = cost.recovery else { return "" }
     return """

@@ -80,8 +80,8 @@ struct Syncing {
     stick = try Stick(folder, of: replica, context.platform, unknown: unknown)
   }
 
-  /// Imports, makes bundles, and puts them on the stick. From the import on, a failure of one part does not stop the
-  /// other parts, and the answer reports everything that was done.
+  /// Imports, makes bundles, and puts them on the stick. A failure of one part does not stop the other parts, from the
+  /// import on. The answer reports everything that was done.
   /// - Parameters:
   ///   - waiting: waiting files of the workspace that can now be imported.
   ///   - take: imports these files, and the bundles on the stick that are for this replica.

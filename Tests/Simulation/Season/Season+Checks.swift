@@ -56,8 +56,7 @@ extension Season {
     }
   }
 
-  /// Checks that each row that a bundle deleted is deleted at the end, whatever the hub forgot, or that a conflict
-  /// names it.
+  /// Checks that each row that a bundle deleted is deleted at the end, or in a conflict, whatever the hub forgot.
   private func checkDeletions() throws {
     let rows = try Set(admin().rows().keys)
     let back = deleters.filter { rows.contains($0.key) }

@@ -2,7 +2,7 @@ import SatchelCrypto
 import SatchelHub
 import SatchelWorkspace
 
-/// The effect of a change of rights as a part of a page: the numbers that the commands show before such a change.
+/// The effect of a change of rights, as a part of a page. It has the numbers that commands show before such a change.
 struct EffectMarkup {
   let preview: ScopePreview
   let now: Int64

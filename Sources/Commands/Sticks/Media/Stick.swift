@@ -6,13 +6,13 @@ import SatchelWorkspace
 /// A stick, or any folder that is carried, as a replica uses it. `StickLayout` says where bundles are.
 ///
 /// A courier can put anything on a stick. The platform follows no link below the stick's folder
-/// (`CommandContext.confined`). Only files with the name of a bundle of the dataset are imported, and only bundles that
+/// (`CommandContext.confined`). Only files with the name of a bundle of the dataset are imported. Only bundles that
 /// this replica knows to have made are removed or replaced.
 struct Stick {
   let layout: StickLayout
   let replica: WorkspaceConfiguration
   let platform: Platform
-  /// The files of this replica that it does not know. They stay as they are.
+  /// The files of this replica that its records do not contain. These files stay as they are.
   private(set) var unknown: [UnknownOwnBundle] = []
   /// The paths of `unknown`. If the replica's records cannot be read, the paths of all its files.
   private var kept: Set<String> = []
@@ -116,8 +116,9 @@ struct Stick {
     try? BundleReader(platform: platform).manifest(of: path, trust: .firstContact)
   }
 
-  /// The folder for a bundle from this replica to `receiver`. The folder's name has this replica's id if the bundle is
-  /// encrypted, or if the usual folder may have bundles of another replica with the same names.
+  /// The folder for a bundle from this replica to `receiver`. The usual folder is not used for an encrypted bundle, or
+  /// if it may have bundles of another replica with the same names. The other folders have this replica's id in their
+  /// names.
   /// - Parameter named: the name that the bundle gets on the stick; nil: the name of its file.
   func folder(for bundle: String?, named: String? = nil, to receiver: String) throws -> String {
     let (usual, others) = layout.places(to: receiver, from: replica)
@@ -130,8 +131,7 @@ struct Stick {
       hint: "They stay. Carry this stick to \(receiver) first, or take another stick.")
   }
 
-  /// Whether a folder has a file of this replica that this replica does not know, and that has the name of this bundle
-  /// or is a volume of it.
+  /// Whether a folder has an unknown file of this replica with the name of this bundle, or of a volume of it.
   private func hasUnknown(_ name: String, in folder: String) -> Bool {
     func whole(_ name: String) -> String { BundleName.whole(ofVolume: name) ?? name }
     return kept.contains { Paths.parent(of: $0) == folder && whole(Paths.name(of: $0)) == whole(name) }

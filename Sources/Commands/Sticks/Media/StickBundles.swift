@@ -92,7 +92,7 @@ extension Stick {
   func countOfOthers() throws -> Int {
     guard try hasFolder(layout.root) else { return 0 }
     return try folders(in: layout.root).reduce(0) { count, folder in
-      // This is the folder of a dataset. In the layout of earlier releases, it is the folder of a receiver.
+      // `folder` belongs to a dataset. In the layout of earlier releases, it belongs to a receiver.
       let isOfDataset = Paths.name(of: folder) == replica.dataset
       return try count + others(to: folder) + folders(in: folder).reduce(0) { try $0 + others(to: $1, in: isOfDataset) }
     }

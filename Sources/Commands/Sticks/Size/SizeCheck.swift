@@ -89,7 +89,7 @@ struct SizeCheck {
     let began = platform.clock.milliseconds()
     let first = min(bytes, Self.firstReserved, Self.mostReserved)
     guard try markers.reserve(first) else { return false }
-    // This is the time for a quarter of these bytes, and some time for the tables of the file system.
+    // The limit is the time for a quarter of these bytes, and some time for the tables of the file system.
     let patience = cost * first / SizeMarkers.bytes / 4 + 200
     guard platform.clock.milliseconds() - began <= patience else { return false }
     return try reserve(markers, bytes - first)
