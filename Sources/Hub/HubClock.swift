@@ -4,8 +4,8 @@ import SatchelWorkspace
 
 /// A fault of the hub's own clock, now or when a row was written at the hub.
 ///
-/// All devices follow the hub's stamps. One wrong stamp, once sent, would decide for years which write counts as the
-/// newest. So a person is asked before anything is imported or sent.
+/// All devices follow the hub's stamps. A wrong stamp that a device received could decide for years which write counts
+/// as the newest. So the operator is asked before the hub imports or emits anything.
 public struct ClockFault: Sendable {
   /// The times are in milliseconds since 1970.
   public enum Kind: Sendable, Equatable {
@@ -15,12 +15,12 @@ public struct ClockFault: Sendable {
     case leapt(now: Int64, last: Int64)
     /// Rows were written at the hub while its clock showed far more than it does now. No device has their stamps.
     case writes(now: Int64, newest: Int64)
-    /// The hub gave stamps while its clock showed far more than it does now.
+    /// The hub gave stamps while its clock showed far more than it does now. Devices may have these stamps.
     case stamps(now: Int64, newest: Int64, holders: Holders)
   }
 
   public let kind: Kind
-  /// People compare the times with `date`, so they read local times.
+  /// Formats the times of messages as local times, because people compare them with the output of `date`.
   private let clock: any WallClock
 
   init(_ kind: Kind, by clock: any WallClock) {
@@ -32,20 +32,22 @@ public struct ClockFault: Sendable {
   public struct Holders: Sendable, Equatable {
     /// The devices whose bundles have such stamps.
     public var shown: [String] = []
-    /// The devices for which bundles with such stamps were made. They have not delivered anything since.
+    /// Devices for which the hub made bundles with such stamps, and which have delivered nothing since then.
     public var possible: [String] = []
 
     var isNone: Bool { shown.isEmpty && possible.isEmpty }
     func contains(_ name: String) -> Bool { shown.contains(name) || possible.contains(name) }
   }
 
-  /// The most by which a clock may be set back, or two programs at one hub may differ, in milliseconds.
+  /// The hub's clock may be set back by at most this time. The clocks of two programs at one hub may differ by as much.
+  /// In milliseconds.
   static let tolerance: Int64 = 3_600_000
-  /// The longest rest of a hub before a person is asked whether its clock is right, in milliseconds.
+  /// The longest time without a reading of the hub's clock, in milliseconds. After a longer time, a person is asked
+  /// whether the clock is right.
   static let longestRest: Int64 = 180 * 86_400_000
 
-  /// Compares two readings of the hub's clock. nil if nothing is wrong.
-  /// - Parameter last: zero if there was no reading.
+  /// Compares two readings of the hub's clock. Returns nil if the clock shows no fault.
+  /// - Parameter last: the earlier reading. Zero if there was none.
   init?(now: Int64, last: Int64, by clock: any WallClock) {
     if last == 0 { return nil }
     if now < last - Self.tolerance {
@@ -75,7 +77,7 @@ extension ClockFault {
       """
   }
 
-  /// Whether `doctor --repair` can correct what this fault has caused.
+  /// Whether `doctor --repair` can correct the effects of this fault.
   var isRepairable: Bool {
     if case .stamps(_, _, let holders) = kind { holders.isNone } else { true }
   }
@@ -117,7 +119,7 @@ extension ClockFault {
 }
 
 extension ClockFault {
-  /// The effect of devices that have taken over times that are far ahead, or may have done so.
+  /// Says what it means that devices have stamps that are far ahead, or may have them.
   private static func words(of holders: Holders) -> String {
     var words = ""
     if !holders.shown.isEmpty {
@@ -138,12 +140,12 @@ extension ClockFault {
 }
 
 extension HubWorkspace {
-  /// Throws a `Refusal` if the hub's clock cannot be right. The same holds if it could not be right when the hub gave
-  /// stamps that no device has yet.
+  /// Throws a `Refusal` if the hub's clock cannot be right. Also throws if the clock was wrong when the hub gave stamps
+  /// that no device has yet.
   func checkClock(_ store: HubStore) throws { try store.checkClock(at: platform.clock.milliseconds()) }
 
-  /// Throws a `Refusal` if the hub's stamps are so far ahead of its clock that a device refuses them. A device that may
-  /// have such stamps already is not refused.
+  /// Throws a `Refusal` if the hub's stamps are so far ahead of its clock that a device refuses them. Does not throw
+  /// for a device that may have such stamps already.
   func refuseStampsAhead(for device: EnrolledDevice, _ store: HubStore) throws {
     guard let fault = try clockFaultOfStamps(store), case .stamps(_, _, let holders) = fault.kind,
       !holders.contains(device.name)
@@ -151,11 +153,12 @@ extension HubWorkspace {
     throw fault.refusal()
   }
 
-  /// The fault of the hub's clock, now, when rows were written here, or when stamps were given. nil if there is none.
+  /// The fault of the hub's clock: now, when rows were written at the hub, or when the hub gave stamps. nil if there is
+  /// none.
   func clockFault(_ store: HubStore) throws -> ClockFault? {
     let now = platform.clock.milliseconds()
     if let fault = try store.clockFault(at: now) { return fault }
-    // If capture is damaged, its tables may have other columns.
+    // If capture is damaged, the tables of capture may have other columns, so their stamps cannot be read.
     guard store.damage.isEmpty else { return nil }
     return try clockFaultOfStamps(store) ?? store.clockFaultOfLog(at: now) ?? store.clockFaultOfWrites(at: now)
   }
@@ -166,7 +169,7 @@ extension HubWorkspace {
   }
 }
 
-/// Times in the bundles of devices that contradict a clock that was set back.
+/// Times in the bundles of devices that contradict the hub's clock after it was set back.
 public struct ClockDoubt: Sendable {
   let now: Int64
   /// The newest time that a device has shown, in milliseconds since 1970.
@@ -185,9 +188,9 @@ public struct ClockDoubt: Sendable {
 }
 
 extension HubWorkspace {
-  /// The times of devices that contradict the present reading of a clock that was set back. nil if there are none.
+  /// The times in the bundles of devices, if they contradict the hub's clock after it was set back. nil if none do.
   public func clockDoubt() throws -> ClockDoubt? {
-    // A repair names the damage that prevents it from opening the database.
+    // If damage prevents opening the database, there is no doubt to report here: the repair itself names the damage.
     guard let store = try? examined() else { return nil }
     let now = platform.clock.milliseconds()
     guard case .behind? = try store.clockFault(at: now)?.kind else { return nil }

@@ -22,7 +22,7 @@ public struct HubStatus: Sendable {
   public let quarantined: [Quarantine.Refused]
   /// Bundles that were not accepted, the newest failure first.
   public let failedImports: [FailedImport]
-  /// Bundles with some volumes here and others missing.
+  /// Bundles of which some volumes are here and others are missing.
   public let volumes: [BundleParts.Waiting]
   /// Bundles that are sound and cannot be merged yet.
   public let waiting: [WaitingBundle]
@@ -34,14 +34,14 @@ public struct HubStatus: Sendable {
   public let newestStamp: Int64
   /// The recovery of the time that the hub lost. nil if none is running.
   public let recovery: Recovering?
-  /// Bundles that sticks carry in volumes, if some volumes are on no stick yet.
+  /// Bundles that travel in volumes, if some of their volumes are on no stick yet.
   public let onSticks: [CarriedVolumes]
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
   public let attachments: Attachments
   /// The time of the last backup, in milliseconds since 1970. nil if there is none.
   public let backedUp: Int64?
-  /// Devices that may not know yet that the hub was restored from a backup, or got a key in place of a lost key.
+  /// Devices that may not know yet about the newest epoch: the hub was restored from a backup, or replaced a lost key.
   public let unaware: [String]
   /// Whether a lost key of this hub was ever replaced.
   public let wasKeyLost: Bool
@@ -58,19 +58,20 @@ public struct HubStatus: Sendable {
   public struct Recovering: Sendable {
     /// Devices that have not delivered in this epoch yet.
     public let silent: [String]
-    /// Devices that still have bundles of the lost time to bring, with their number.
+    /// Devices that still have bundles of the lost time to bring, each with the number of these bundles.
     public let awaited: [(device: String, count: Int64)]
-    /// Files in `bundles/archive/lost` that came and are missing now.
+    /// Files that were once in `bundles/archive/lost`, and are missing now.
     public let missing: [String]
   }
 
-  /// The newest bundle of each device that deletes or changes very many rows. It contains the changes of the others.
+  /// Bundles that delete or change very many rows: for each device the newest one, because it contains the changes of
+  /// the older ones.
   public var braked: [WaitingBundle] {
     let all = waiting.filter { if case .braked = $0.reason { true } else { false } }
     return all.filter { bundle in !all.contains { $0.device == bundle.device && $0.number > bundle.number } }
   }
 
-  /// The devices that work for users whom the hub's record does not name, each with that user.
+  /// The devices whose user is not in the hub's record, each with the name of that user.
   public var heldForUser: [(device: String, user: String)] {
     var found: [(device: String, user: String)] = []
     for bundle in waiting {
@@ -82,7 +83,7 @@ public struct HubStatus: Sendable {
     return found
   }
 
-  /// The refused files whose changes have not come since, as far as is known. The newest is first.
+  /// The refused files whose changes have not come in another bundle, as far as the hub knows. The newest is first.
   public var stillRefused: [Quarantine.Refused] { quarantined.filter { !$0.hasCome } }
 
   /// The devices on hold whose bundles wait here, by name.
@@ -92,40 +93,42 @@ public struct HubStatus: Sendable {
     }
   }
 
-  /// The files that rows name.
+  /// The state of the attachments.
   public struct Attachments: Sendable {
     public var missing: [MissingAttachment] = []
-    /// The number of files for each device that may lack them, and how many of these no bundle has carried yet, with
-    /// their bytes.
+    /// For each device that may lack files: the number of these files. Also the number and the bytes of those that no
+    /// bundle has carried yet.
     public var waiting: [(device: String, count: Int, notSent: Int, notSentBytes: Int64)] = []
-    /// Files kept under another path, because a file with another content has their path.
+    /// Files that the hub kept under another path, because a file with other content has their path.
     public var beside: [(device: String, path: String, kept: String)] = []
   }
 
   public struct Device: Sendable {
     public let device: EnrolledDevice
-    /// Whether the device is active, but its last day or its user's last day is over.
+    /// Whether the device is active, but its own last day or its user's last day has passed.
     public let isExpired: Bool
-    /// The newest bundle that was made for the device. Zero before the first.
+    /// The newest emission for the device. Zero if there is none.
     public let emitted: EmissionNumber
-    /// Numbers of the device's bundles that never came, the newest twenty ranges. A later bundle brought their changes.
+    /// Numbers of the device's bundles that never came: the newest twenty ranges. A later bundle brought their changes.
     public let missing: [ClosedRange<Int64>]
     /// The last comparison of the device's rows. nil if there was none.
     public let proof: StateProof?
-    /// The device's health, as its newest bundle describes it. nil if it does not.
+    /// The device's health from its newest bundle. nil if that bundle has none.
     public let health: DeviceHealth?
-    /// The number of its user's rows that its newest bundle left out, because the bundle had to be small.
+    /// The number of rows that the newest emission left out, because the emission had to be small. The device's user
+    /// may see these rows.
     public let rowsLeft: Int64
-    /// How many changes of the device wait.
+    /// The number of the device's changes that are held.
     public let held: Int
-    /// Whether no more changes of the device may wait. Further changes are conflicts for a person to decide.
+    /// Whether the device's held changes have reached the limit. Further changes become conflicts for a person to
+    /// decide.
     public let isHeldFull: Bool
-    /// The users for whom the device worked before, and in whose names its changes still count.
+    /// The former users of the device. Changes in their names still count.
     public let formerUsers: [FormerUser]
 
     public struct FormerUser: Sendable {
       public let user: String
-      /// The time when the device was given to another user, and the time until which the former user's work counts, in
+      /// The time when the device got another user, and the time until which the former user's work counts. In
       /// milliseconds since 1970.
       public let since: Int64
       public let until: Int64
@@ -163,7 +166,7 @@ extension HubWorkspace {
       missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
   }
 
-  /// The bundles for active devices that sticks carry in volumes, if some volumes are on no stick yet.
+  /// The bundles for active devices that travel in volumes, if some of their volumes are on no stick yet.
   private func onSticks(for devices: [EnrolledDevice]) throws -> [(device: String, volumes: CarriedVolumes)] {
     let all = try CarriedVolumesFile(folder, platform.files).list()
     if all.isEmpty { return [] }
@@ -174,7 +177,7 @@ extension HubWorkspace {
     }
   }
 
-  /// The paths of the bundles that sticks carry in volumes, by device, if some volumes are on no stick yet.
+  /// For each device, the path of the bundle that travels in volumes, if some of its volumes are on no stick yet.
   public func volumesOnSticks(for devices: [EnrolledDevice]) throws -> [String: String] {
     var paths: [String: String] = [:]
     for (device, volumes) in try onSticks(for: devices) {
@@ -205,7 +208,7 @@ extension HubWorkspace {
       })
   }
 
-  /// The failed imports, without bundles that will never be taken because their device was revoked.
+  /// The failed imports, without bundles that the hub will never accept because their device was revoked.
   private func failedImports(_ store: HubStore) throws -> [FailedImport] {
     try failedImports.list().filter { failure in
       guard let origin = failure.origin, let device = try store.device(origin.sender), device.state == .revoked else {

@@ -13,19 +13,20 @@ public struct HubWorkspace: Sendable {
   public let configuration: WorkspaceConfiguration
   public let keys: WorkspaceKeys
   let platform: Platform
-  /// The limits for the waiting changes of one device.
+  /// The limits for the held changes of one device.
   var heldLimit = HeldLimit()
-  /// How many versions of one file from one device the hub keeps beside the file's name.
+  /// The number of other files from one device that the hub keeps beside one file name.
   var mostBeside = 100
   /// The most emissions of the lost time that one bundle names.
   var mostBrought = Manifest.Changes.mostBrought
-  /// The number of changes of one row that a bundle may have. No such row is refused.
+  /// The number of changes of one row that a bundle may have. No bundle is refused if it has at most this number of
+  /// changes of each row.
   var mostSteps = StepLimit.usual
-  /// The memory that waiting changes of one bundle may need, and its new rows that may get other keys, in bytes.
+  /// The memory in bytes for one bundle: for its waiting changes, and for its new rows that may get other keys.
   var mostMemory = StepMemory.usual
   /// With `dryRun`, commands report what they would do, and change nothing.
   let runMode: RunMode
-  /// The act of an operator that the next transaction records; nil: there is none.
+  /// The act of an operator that the next transaction records. nil if there is none.
   var pending: PendingAct?
 
   /// The user name of changes that were made at the hub itself.
@@ -35,7 +36,7 @@ public struct HubWorkspace: Sendable {
 
   /// Opens the workspace in `root`. Throws a `WorkspaceError` if there is none.
   ///
-  /// - Parameter passwords: asked if the workspace's keys have a password.
+  /// - Parameter passwords: the source of the password, if the workspace's keys have one.
   public static func open(
     _ root: String, platform: Platform, runMode: RunMode = .commit, passwords: any PasswordSource = NoPassword()
   ) throws -> HubWorkspace {
@@ -48,12 +49,11 @@ public struct HubWorkspace: Sendable {
       platform: platform, runMode: runMode)
   }
 
-  /// Makes `root` the hub's workspace for an existing database. The database stays in its place, and gets capture and
-  /// the hub's tables.
+  /// Makes `root` the hub's workspace for an existing database. The database stays in its place. It gets the triggers
+  /// of capture and the hub's tables.
   ///
   /// Throws a `DatasetError` if definition and database do not fit, and leaves both as they were.
-  /// - Parameter defaults: the rules that count if the definition does not give them. They are added to the hub's
-  ///   definition.
+  /// - Parameter defaults: the rules that apply where the definition has none. They are added to the definition.
   public static func create(
     _ root: String, definition source: [UInt8], database: String, name: String = "hub",
     defaults: InitCheck.Defaults = .asWritten, platform: Platform, runMode: RunMode = .commit
@@ -92,7 +92,7 @@ public struct HubWorkspace: Sendable {
     return workspace
   }
 
-  /// The workspace, if its creation was interrupted after the commit, so that its database already contains it.
+  /// The workspace, if its creation was interrupted after the commit: then the database has the hub's tables already.
   /// Otherwise nil.
   private static func committed(_ folder: WorkspaceFolder, _ platform: Platform, _ runMode: RunMode) throws
     -> HubWorkspace?
@@ -109,8 +109,8 @@ public struct HubWorkspace: Sendable {
 
   /// Checks that the definition's rules can be evaluated over these tables, and that all rows can be kept in step.
   /// Throws a `DatasetError` with the place of the fault.
-  /// - Parameter former: the tables of the version before. A counter of texts that they have stays, because a hub may
-  ///   have it from release 0.1.
+  /// - Parameter former: the tables of the former dataset version. A hub from release 0.1 may have a `sum` policy on a
+  ///   column of texts. Such a column of `former` is not refused.
   static func check(
     _ tables: [TrackedTable], of definition: DatasetDefinition, after former: [TrackedTable] = [],
     in database: borrowing Database
@@ -143,28 +143,29 @@ public struct HubWorkspace: Sendable {
         in: database, identity: identity, definition: definition, tables: tables, at: platform.clock.milliseconds())
       try HubStore.giveFirstBlocks(tables, to: identity.id, in: database)
       try writeBase(database, tables, definition, epoch: identity.epoch, cursor: .zero)
-      // Before the commit: a database without a workspace could not be used again.
+      // The configuration is written before the commit: without it, `create` could not use the database again.
       try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     }
     try folder.finish(platform.files)
   }
 
-  /// Opens the database. Throws if damage may have hidden changes from capture. Without a repair, later work would
-  /// overwrite these changes.
+  /// Opens the database. Throws if damage may have hidden changes from capture: later work would overwrite these
+  /// changes.
   func store() throws -> HubStore {
     let store = try examined()
     if let error = WorkspaceError.damagedHub(store.damage) { throw error }
     return store
   }
 
-  /// Opens the database for work that keeps other writers waiting. Their writes enter the log before that work begins.
+  /// Opens the database for work during which other writers must wait. First, changes that are already written enter
+  /// the log.
   func storeForLongWork() throws -> HubStore {
     let store = try store()
     if runMode == .commit { try store.absorbAhead(user: Self.hubUser, clock: platform.clock) }
     return store
   }
 
-  /// Opens the database even if it is damaged. For inspection and repairs.
+  /// Opens the database for inspection or repair, even if capture is damaged.
   func examined() throws -> HubStore {
     guard try platform.files.kind(databasePath) == .file else {
       throw WorkspaceError(
@@ -176,7 +177,7 @@ public struct HubWorkspace: Sendable {
           .unfinished, "The creation of this hub was interrupted.",
           hint: "Repeat the same command: satchel-hub init")
       }
-      // A command was stopped when only this step was left.
+      // The command that created the hub was stopped before this last step.
       if runMode == .commit { try folder.finish(platform.files) }
     }
     return try HubStore(path: databasePath, clock: platform.clock)
@@ -209,8 +210,8 @@ public struct HubWorkspace: Sendable {
     }
   }
 
-  /// Runs `body` in one transaction, like `changing`. This `body` may write rows of the dataset and logs them itself,
-  /// because no trigger captures them. At its end, files get the names of the rows that were written.
+  /// Runs `body` in one transaction, like `changing`. But this `body` may write rows of the dataset, and no trigger
+  /// captures them. So `body` itself must log them. At the end, stored files get the names that the written rows use.
   func applying<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()

@@ -3,14 +3,14 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// Decides whether a device's changes can be taken without an earlier unit on which the device made them.
+/// Decides whether the hub can take changes that a device made on top of an earlier unit of its own.
 final class EarlierUnits {
   private let store: HubStore
-  /// Whether a device has conflicts about units. Decisions make no new ones.
+  /// For each device, whether it has conflicts about units. Decisions of operators make no new conflicts of this kind.
   private var known: [ReplicaID: Bool] = [:]
-  /// For each row, the changes of units that were not taken when the row was first checked, oldest first.
+  /// For each row of a device, the changes in units that were not taken when the row was first checked, oldest first.
   private var notTaken: [RowOfDevice: [ConflictRecord]] = [:]
-  /// The changes that decisions have taken since then.
+  /// The changes that decisions have taken since that first check.
   private var taken: Set<ConflictID> = []
 
   private struct RowOfDevice: Hashable {
@@ -20,8 +20,8 @@ final class EarlierUnits {
 
   init(_ store: HubStore) { self.store = store }
 
-  /// Throws a `WorkspaceError` if one of these changes starts from a value of an earlier unit that was not taken. The
-  /// row would get the amounts of both units, and the other rows only those of the later unit.
+  /// Throws a `WorkspaceError` if a change starts from a value of an earlier unit that was not taken. Otherwise this
+  /// row would get the amounts of both units, and other rows only the amounts of the later unit.
   func check(_ records: [ConflictRecord]) throws {
     guard let device = records.first?.device else { return }
     let hasUnits = try known[device] ?? ConflictTable.hasUnits(of: device, in: store.database)
@@ -39,11 +39,10 @@ final class EarlierUnits {
     }
   }
 
-  /// Records that a decision took these changes, so later checks no longer count them as not taken.
+  /// Records that a decision took these changes, so that later checks count them as taken.
   func noteTaken(_ records: [ConflictRecord]) { taken.formUnion(records.map(\.id)) }
 
-  /// The changes of the same row by the same device that belong to units and are not taken. The log of the row is read
-  /// once.
+  /// The device's changes of the same row that belong to units and are not taken. Reads the log of each row only once.
   private func notTaken(of record: ConflictRecord, in place: Int) throws -> [ConflictRecord] {
     let row = RowOfDevice(device: record.device, row: record.rowInTable)
     if let known = notTaken[row] { return known }

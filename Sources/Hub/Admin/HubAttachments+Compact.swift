@@ -5,9 +5,9 @@ import SatchelValues
 import SatchelWorkspace
 
 extension HubAttachments {
-  /// The files that came or went and that no row, no change in the log and no conflict names any more. A file kept
-  /// beside another file stays as long as a row names that other file. Files that people at the hub added and that were
-  /// never sent are not included.
+  /// The attachments that no row, no change in the log and no conflict names any more. A file kept beside another file
+  /// stays as long as a row names that other file. Files that people added at the hub and that were never sent are not
+  /// included.
   func unnamed() throws -> UnnamedFiles {
     let known = try store.keptFiles()
     if known.isEmpty { return UnnamedFiles() }
@@ -20,7 +20,7 @@ extension HubAttachments {
     return try UnnamedFiles(known.map { (path: $0.kept, digest: $0.digest) }, but: named, in: files)
   }
 
-  /// Removes the files. The caller holds the transaction, so that no writer can name a removed file meanwhile.
+  /// Removes the files. The caller must hold the transaction, so that no writer can name a removed file meanwhile.
   func remove(_ unnamed: UnnamedFiles) throws {
     for file in unnamed.files { try store.forget(file.path) }
     try unnamed.remove(from: files)
@@ -28,8 +28,8 @@ extension HubAttachments {
 }
 
 extension HubWorkspace {
-  /// The number of bundles that are here and not merged yet, or that were refused because their device was copied. They
-  /// may name any file.
+  /// The number of bundles that may still name any file. They are here and not merged yet, or they were refused because
+  /// their device was copied.
   func bundlesToCome(_ store: HubStore) throws -> Int {
     let flagged = try store.devices().count { $0.state == .flagged }
     return try WaitingBundles.list(in: folder.inbox, platform.files).count

@@ -4,12 +4,10 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A person's decision about a bundle that waits because it deletes or changes very many rows.
+/// Decisions of a person about a bundle that waits because it deletes or changes very many rows.
 extension HubWorkspace {
-  /// The path of a bundle.
-  /// - Parameters:
-  ///   - name: `DEVICE/NUMBER` of a bundle that waits here, or a file.
-  ///   - file: the path of that file.
+  /// The path of a bundle that waits because of the brake.
+  /// - Parameters: - name: `DEVICE/NUMBER` of the bundle, or a file. - file: the path of that file.
   public func path(ofBraked name: String, file: String) throws -> String {
     if let bundle = try waiting().first(where: { $0.name == name }) { return bundle.path }
     if try platform.files.kind(file) == .file { return file }
@@ -18,15 +16,16 @@ extension HubWorkspace {
       hint: "satchel-hub status names the bundles that wait, as DEVICE/NUMBER.")
   }
 
-  /// Decides the conflicts that a rejected bundle made, for the hub's rows. The device gets its rows back with its next
-  /// bundle. The caller holds the transaction of the bundle. Returns the number of changes that were decided.
+  /// Decides all conflicts that a rejected bundle made, in favour of the hub's rows. The device gets the hub's rows
+  /// with its next bundle. The caller must hold the transaction of the bundle. Returns the number of changes that were
+  /// decided.
   func rejectChanges(of manifest: Manifest, _ store: HubStore) throws -> Int {
     let units = try ConflictTable.list([.open, .held], in: store.database) { conflict in
       conflict.bundle == manifest.bundle && conflict.record.device == manifest.from.id
     }.units
     let earlier = EarlierUnits(store)
     for unit in units {
-      // A decision about one conflict may have ended others.
+      // An earlier decision in this loop may have resolved this conflict too.
       let found = try ConflictTable.find(unit.head.record.id.text, in: store.database)
       if found.record.state == .resolved { continue }
       try resolve(

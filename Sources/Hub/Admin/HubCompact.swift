@@ -6,7 +6,7 @@ import SatchelWorkspace
 
 /// The result of `compact`.
 public struct CompactReport: Sendable {
-  /// Devices whose rows the hub forgot. They get everything at their next contact.
+  /// Devices whose emissions the hub forgot. They get a full bundle at their next contact.
   public var forgotten: [String] = []
   /// The cursor at which the hub's history now begins.
   public var logFrom = Cursor.zero
@@ -14,18 +14,18 @@ public struct CompactReport: Sendable {
   public var knownSince: Int64?
   public var logEntries: Int64 = 0
   public var goneRows: Int64 = 0
-  /// Files that the archive no longer keeps.
+  /// The number of files that were removed from the archive.
   public var bundles = 0
-  /// Files that `bundles/sent` no longer keeps.
+  /// The number of files that were removed from `bundles/sent`.
   public var sent = 0
   /// Attached files that were removed, because nothing names them any more.
   public var attached = UnnamedFiles()
-  /// The number of bundles to import or settle before unnamed files can be determined. If it is not zero, no file was
-  /// removed.
+  /// The number of bundles that must first be imported or settled, because they may name any file. If it is not zero,
+  /// no attached file was removed.
   public var attachedWait = 0
   /// The size of the database, in bytes.
   public var database: (before: Int64, after: Int64) = (0, 0)
-  /// Why the database could not be shrunk, in SQLite's words. nil if it could.
+  /// Why SQLite could not shrink the database, in SQLite's words. nil if it did.
   public var notShrunk: String?
   public var archive: (before: Int64, after: Int64) = (0, 0)
 }
@@ -34,12 +34,11 @@ extension HubWorkspace {
   /// Forgets history that is no longer needed: changes from before the oldest emission that a device has, and numbers
   /// of deleted rows.
   ///
-  /// Revoked and expired devices do not delay this. Nothing is forgotten that is younger than the dataset's `history`.
-  /// - Parameters:
-  ///   - days: nothing is forgotten that is younger. After so many days of silence, a device does not delay this
-  ///     either. Bundles imported before that time leave the archive. Bundles made before that time that have arrived
-  ///     leave `bundles/sent`. nil: no device is passed over, and no bundle is removed.
-  ///   - isShrinking: whether the database gives its free pages back to the file system.
+  /// Revoked and expired devices do not delay this. Changes younger than the dataset's `history` always stay.
+  /// - Parameters: - days: changes younger than this number of days stay. A device that was silent for longer does not
+  ///   delay the forgetting. Bundles imported before that time leave the archive. Bundles made before that time that
+  ///   have arrived leave `bundles/sent`. nil: every device counts, and no bundle is removed. - isShrinking: whether
+  ///   the database gives its free pages back to the file system.
   public func compact(olderThan days: Int64? = nil, shrinking isShrinking: Bool = false) throws -> CompactReport {
     try locked {
       let store = try storeForLongWork()
@@ -61,13 +60,15 @@ extension HubWorkspace {
           try forgetDevices(store, silentSince: limit, now: now, &report)
           report.logFrom = try max(store.forgettable(before: newest), store.identity.logFrom)
           report.knownSince = try store.timeOfFirstChange(after: report.logFrom)
-          // The base holds all rows as they are. With the base, the remaining log shows the content of each row.
+          // The new base holds all present rows. From the base and the remaining log, the hub can compute each known
+          // row.
           if runMode == .commit, report.logFrom > store.identity.logFrom {
             try writeBase(
               store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
           }
           report.logEntries = try store.forgetLog(upTo: report.logFrom)
-          // A device that may still hold a forgotten row must not bring it back.
+          // A device may still hold a row that the hub forgot. The number of a deleted row prevents the device from
+          // bringing it back.
           if try store.devices().allSatisfy({ try $0.state == .revoked || store.knowsWhat($0) }) {
             report.goneRows = try store.forgetGoneRows()
           }
@@ -106,8 +107,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Removes files that nothing names any more, before the end of the transaction. So no row can name such a file
-  /// meanwhile.
+  /// Removes files that nothing names any more. This happens before the end of the transaction, so that no row can name
+  /// such a file meanwhile.
   private func forgetFiles(_ store: HubStore, _ report: inout CompactReport) throws {
     let attachments = HubAttachments(store, self)
     guard attachments.areAny else { return }
@@ -138,7 +139,7 @@ extension HubWorkspace {
 }
 
 extension HubStore {
-  /// Whether the rows of a device are known: it has none yet, or its emission is remembered.
+  /// Whether the hub knows the rows of a device: the device has none yet, or the hub remembers its emission.
   fileprivate func knowsWhat(_ device: EnrolledDevice) throws -> Bool {
     try device.emitted == .zero || !emissions(of: device.id).isEmpty
   }

@@ -8,9 +8,8 @@ import SatchelWorkspace
 /// The rows that decisions about conflicts write at the hub.
 extension HubWorkspace {
   /// Writes the rows of a decision about one conflict, and logs them.
-  /// - Parameters:
-  ///   - decided: the rows about which the same command decides.
-  ///   - check: throws if a row may not be written. It is called before the rows are written, and after it.
+  /// - Parameters: - decided: all rows that the same command decides. - check: throws if a row may not be written. It
+  ///   is called twice: before the rows are written, and after that.
   func write(
     _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>, at moment: Int64,
     _ store: HubStore, check: (DecidedRow) throws -> Void
@@ -28,7 +27,8 @@ extension HubWorkspace {
     for row in results { try log(row, decision, for: record, at: moment, in: place, store) }
   }
 
-  /// Writes the rows of conflicts whose rows trade UNIQUE values: all leave their tables, then all enter.
+  /// Writes the rows of conflicts whose rows trade UNIQUE values: first all rows leave their tables, then all enter
+  /// them.
   func writeTogether(
     _ decision: ConflictDecision, for conflicts: [StoredConflict], among decided: Set<RowInTable>, at moment: Int64,
     _ store: HubStore, check: (DecidedRow, ConflictRecord) throws -> Void
@@ -57,7 +57,7 @@ extension HubWorkspace {
     }
   }
 
-  /// The rows that have UNIQUE values of a conflict's row, as a decision for the device would make it.
+  /// The rows that exclude the row of a conflict, if a decision for the device writes it: they have its UNIQUE values.
   func rivals(of conflict: StoredConflict, _ store: HubStore) throws -> [RowInTable] {
     guard let place = store.place(of: conflict.record.table) else { return [] }
     let (rows, schema) = (store.rows[place], store.tables[place].schema)
@@ -67,8 +67,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Returns a conflict in the columns that its table has now, and the rows of a decision about it.
-  /// - Parameter row: looks up a row as it is now, or as other decisions of the same command leave it.
+  /// Returns a conflict in the present columns of its table, and the rows that a decision about it writes.
+  /// - Parameter row: reads a row: the present row, or the row as other decisions of the same command leave it.
   private func rows(
     _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>, in place: Int,
     _ store: HubStore, row: (RowKey) throws -> Row?
@@ -88,7 +88,7 @@ extension HubWorkspace {
     _ row: DecidedRow, _ decision: ConflictDecision, for record: ConflictRecord, at moment: Int64, in place: Int,
     _ store: HubStore
   ) throws {
-    // The stored value is logged: the typed text may have become a number on its way into the column.
+    // The stored value is logged, because SQLite may have turned a typed text into a number for this column.
     guard let change = Change(from: row.current, to: try store.rows[place].row(row.key)) else { return }
     let stamp = try Capture.tick(now: platform.clock.milliseconds(), in: store.database)
     try store.log(
@@ -97,8 +97,8 @@ extension HubWorkspace {
     if decision.word == .device { try keepClaims(of: record, in: change, of: row.key, in: place, store) }
   }
 
-  /// A decision for a device does not show that the device has the files whose names it wrote. A reported change has no
-  /// line of its own that claims them.
+  /// Records that the device claims the attachments that the decision named in the row. A decision for a device does
+  /// not show that the device has these files. If the change was only reported, no line of a bundle claims them.
   private func keepClaims(
     of record: ConflictRecord, in change: Change, of key: RowKey, in place: Int, _ store: HubStore
   ) throws {

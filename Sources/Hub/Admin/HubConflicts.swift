@@ -29,7 +29,7 @@ extension HubWorkspace {
   /// The layers of the database, if it is a GeoPackage.
   public func layers() throws -> [Layer] { try store().database.layers() }
 
-  /// Writes the geometries of all conflicts into a GeoPackage at `path`. No file may exist there yet.
+  /// Writes the geometries of all conflicts into a GeoPackage at `path`. `path` must not exist yet.
   public func exportConflicts(to path: String) throws -> ConflictPackageReport {
     try locked {
       let store = try store()
@@ -41,7 +41,7 @@ extension HubWorkspace {
     }
   }
 
-  /// The conflict whose id begins with `prefix`, with its rows as they are now and the name of the device.
+  /// The conflict whose id begins with `prefix`, with its present rows and the name of its device.
   public func conflict(_ prefix: String) throws -> ShownConflict {
     let store = try store()
     let found = try ConflictTable.find(prefix, in: store.database)
@@ -62,7 +62,7 @@ extension HubWorkspace {
   }
 
   /// Decides a conflict at the hub. The decision is an ordinary change of the row by the hub's operator.
-  /// - Parameter seen: the row as the person saw it. If the row was changed since, nothing is decided.
+  /// - Parameter seen: the row as the person saw it. If the row was changed since then, nothing is decided.
   public func resolve(
     _ prefix: String, _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
   ) throws -> StoredConflict {
@@ -70,7 +70,7 @@ extension HubWorkspace {
   }
 
   /// Decides several conflicts at the hub by one decision: all of them or none. Their rows may trade UNIQUE values.
-  /// - Parameter seen: the rows as the person saw them. If any row was changed since, nothing is decided.
+  /// - Parameter seen: the rows as the person saw them. If any row was changed since then, nothing is decided.
   public func resolve(
     _ prefixes: [String], _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
   ) throws -> [StoredConflict] {
@@ -84,12 +84,12 @@ extension HubWorkspace {
     }
   }
 
-  /// Decides conflicts, and with each all members of its unit. The caller then opens what waits below rows that lost.
-  /// - Parameters:
-  ///   - moment: the time of the decision, in milliseconds since 1970. No other decision about the row has the same
-  ///     time: `reopen` finds the written rows by it.
-  ///   - earlier: the units on which changes were made, with what the same command learned of them before.
-  ///   - rights: the limits of the decision. nil if it may write any rows.
+  /// Decides conflicts, each with all members of its unit. After that, the caller must open the changes that wait below
+  /// rows that lost.
+  /// - Parameters: - moment: the time of the decision, in milliseconds since 1970. No other decision about the row may
+  ///   have the same time, because `reopen` finds the written rows by this time. - earlier: the earlier units of the
+  ///   devices, with the decisions that the same command has made about them. - rights: limits the rows that the
+  ///   decision may write. nil: no limit.
   func resolve(
     _ found: [StoredConflict], _ decision: ConflictDecision, note: String?, seen: RowSeen, at moment: Int64,
     _ store: HubStore, after earlier: EarlierUnits, rights: BulkDecisionRights? = nil
@@ -122,13 +122,13 @@ extension HubWorkspace {
     if decision.word != .hub { for record in later { try settle(record, store) } }
     for member in members { try close(member.record, decision, note: note, at: moment, store) }
     if decision.word == .device { try LostParents(store).waitAgain(below, within: heldLimit) }
-    // Later changes were based on the row that this change would have made.
+    // Later changes of the row were based on the row with this change, so they are opened too.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
     if decision.word != .hub { earlier.noteTaken(members.map(\.record)) }
   }
 
-  /// Returns the conflicts that a decision is about: each conflict with all members of its unit. Throws a
-  /// `WorkspaceError` if the decision cannot be made about them.
+  /// Returns the conflicts to decide: the found conflicts, each with all members of its unit. Throws a `WorkspaceError`
+  /// if the decision is impossible for them.
   private func undecidedMembers(
     of found: [StoredConflict], _ decision: ConflictDecision, _ seen: RowSeen, _ store: HubStore,
     after earlier: EarlierUnits
@@ -161,8 +161,8 @@ extension HubWorkspace {
     try owe(record, store)
   }
 
-  /// If a device's new row is kept out by another row, or by a missing parent: the conflict, with the values that the
-  /// device later wrote into the new row. Otherwise the conflict as it is.
+  /// Adds a device's later changes of a new row to the conflict about that row. This holds only for a row that another
+  /// row or a missing parent keeps out. Returns any other conflict unchanged.
   private func withLaterChanges(
     _ found: StoredConflict, _ store: HubStore
   ) throws -> (StoredConflict, behind: [ConflictRecord]) {
@@ -189,8 +189,8 @@ extension HubWorkspace {
       settled, at: platform.clock.milliseconds(), hidden: .nothing, in: store.database)
   }
 
-  /// Sends a device the true state of a new row that it made, because the device may still have the row. If the hub
-  /// lacks the row, or the device's user does not see it when the bundle is made, the bundle removes it there.
+  /// Adds the true state of a new row to the next bundle for the device that made the row. The device may still have
+  /// the row. If the device's user cannot see the row then, or the hub lacks it, the bundle removes the row.
   private func owe(_ record: ConflictRecord, _ store: HubStore) throws {
     guard record.operation == .insert, let place = store.place(of: record.table),
       try store.device(record.device) != nil
@@ -198,9 +198,9 @@ extension HubWorkspace {
     try store.owe(record.key, in: place, to: record.device)
   }
 
-  /// Decides by a policy all open conflicts, and all changes that wait because their parent left its user's sight. With
-  /// `table`, only conflicts of that table. If a row was changed since, or the decision does not fit it, its conflict
-  /// is left.
+  /// Decides many conflicts by a policy: all open ones, and all changes that wait because their user no longer sees
+  /// their parent. With `table`, only conflicts of that table. Leaves a conflict undecided if its row was changed
+  /// since, or if the decision does not fit.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     try applying { store in
       if let table, store.place(of: table) == nil { throw Self.noTable(table.text, store) }
@@ -219,13 +219,13 @@ extension HubWorkspace {
     }
   }
 
-  /// Decides units by a policy, the changes of each device in their order. Those that must be decided one by one are
-  /// left.
+  /// Decides units by a policy, in the order in which each device made them. Units that must be decided one by one stay
+  /// undecided.
   func resolveEach(_ units: [ConflictUnit], _ policy: Policy, note: String?, _ store: HubStore) throws -> ResolvedAll {
     var result = ResolvedAll()
     var moment = platform.clock.milliseconds()
     let (earlier, rights) = (EarlierUnits(store), try BulkDecisionRights(store))
-    // The device for which a row was decided last. Its later changes of the row follow.
+    // For each row, the device for which this call decided last. Later changes of the row by this device may follow.
     var decided: [RowInTable: ReplicaID] = [:]
     try result.decide(decidedTogether(units.oldestFirst, policy, store)) { trade in
       moment = max(moment + 1, platform.clock.milliseconds())
@@ -249,9 +249,9 @@ extension HubWorkspace {
     return result
   }
 
-  /// Returns units in the groups that a policy decides together: units whose rows traded UNIQUE values, if all of them
-  /// are decided for the device. If not, the units for the device come first. Each of them is then left, because the
-  /// other rows are not decided yet.
+  /// Groups the units that a policy must decide together: their rows traded UNIQUE values, and all are decided for the
+  /// device. If some of them are decided for the hub, each unit is its own group. Units for the device come first.
+  /// These then stay undecided, because the other rows are not decided yet.
   private func decidedTogether(
     _ units: [ConflictUnit], _ policy: Policy, _ store: HubStore
   ) throws -> [[ConflictUnit]] {
@@ -283,8 +283,8 @@ extension HubWorkspace {
 }
 
 extension ConflictRecord {
-  /// Whether `resolve --all` decides the conflict. This includes changes that wait because their parent left the user's
-  /// sight. Changes that a user may not make are decided one by one.
+  /// Whether `resolve --all` decides the conflict. It also decides changes that wait because their user no longer sees
+  /// their parent. People decide forbidden changes one by one.
   fileprivate var isForAll: Bool { state == .open && kind != .forbidden || kind == .revoked }
 }
 
@@ -299,7 +299,7 @@ extension ConflictUnit {
 }
 
 extension HubStore {
-  /// Whether a conflict is about a new row that a missing or hidden parent keeps out.
+  /// Whether a conflict is about a new row that is kept out because its parent is missing or hidden.
   fileprivate func isWithoutParent(_ record: ConflictRecord) throws -> Bool {
     try ConflictTable.insertWithoutParent(record.key, of: record.table, device: record.device, in: database)?.id
       == record.id

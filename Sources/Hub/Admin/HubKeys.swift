@@ -7,14 +7,14 @@ import SatchelWorkspace
 
 /// The hub's keys, and the keys of its devices.
 extension HubWorkspace {
-  /// Reads bundles, and decrypts bundles that are encrypted for this hub.
+  /// Reads bundles, and decrypts those that are encrypted for this hub.
   var reader: BundleReader { BundleReader(platform: platform, identities: keys.identities) }
 
-  /// Every key with which this hub ever signed.
+  /// Every key with which this hub ever signed, and its next key.
   func ownKeys() throws -> [PublicKey] { try [keys.ownKey()] + [keys.nextKey()].compactMap(\.self) + keys.former() }
 
-  /// Every key that may sign a bundle that comes here. The hub's own keys are among them, because a bundle from the hub
-  /// is refused for another reason.
+  /// Every key that may sign a bundle that comes here. The hub's own keys are included: a bundle from the hub itself is
+  /// refused later, with a better reason.
   func trustedKeys(_ store: HubStore) throws -> [PublicKey] {
     try store.devices().flatMap { try keys(of: $0, store) } + ownKeys()
   }
@@ -23,7 +23,7 @@ extension HubWorkspace {
     try [device.key] + [device.nextKey].compactMap(\.self) + store.formerKeys(of: device.id)
   }
 
-  /// All keys that the owner of this key has or had.
+  /// All present, next and former keys of the replica that owns `signer`.
   func keys(withOwnerOf signer: PublicKey, _ store: HubStore) throws -> [PublicKey] {
     for device in try store.devices() {
       let keys = try keys(of: device, store)
@@ -43,7 +43,7 @@ extension HubWorkspace {
         hint: "Ask the user of \(device.name) who made this file.", keeping: .quarantine)
     }
     guard try store.formerKeys(of: device.id).contains(signer) else { throw Self.otherKey }
-    // A bundle from before the new key may come again.
+    // The device may have made this bundle before its new key, and the bundle may come again.
     guard sequence <= device.merged else { throw Self.replacedKey(of: device) }
   }
 
@@ -58,7 +58,7 @@ extension HubWorkspace {
       keeping: .quarantine)
   }
 
-  /// Records the keys that a merged bundle announces for its device. A wrong announcement does not affect the rest of
+  /// Records the keys that a merged bundle announces for its device. A false announcement has no effect on the rest of
   /// the bundle.
   func noteKeys(of manifest: Manifest, signer: PublicKey, _ device: inout EnrolledDevice, _ store: HubStore) throws {
     if signer == device.nextKey {
@@ -67,7 +67,7 @@ extension HubWorkspace {
       (device.nextKey, device.isNextKeyProved) = (nil, false)
     }
     device.refusedKey = nil
-    // Release 0.1 writes neither of these members.
+    // Release 0.1 writes neither `understands` nor `proof`, so such a device does not sign its announcements.
     if !manifest.understands.isEmpty || manifest.rotation?.proof != nil { device.signsAnnouncements = true }
     if let rotation = manifest.rotation, rotation.key != device.key, device.state != .revoked {
       try noteNextKey(rotation, &device, store)
@@ -75,14 +75,15 @@ extension HubWorkspace {
     device.recipient = manifest.recipient ?? device.recipient
   }
 
-  /// Records a key that a device announced. Refuses the key if it has another owner, or if it did not sign its
-  /// announcement although the device has shown a release that signs.
+  /// Records a key that a device announced. The hub refuses a key that has another owner. It also refuses a key that
+  /// did not sign its own announcement, if the device's release signs announcements.
   ///
-  /// A device of release 0.1 sends no proof, and signs with its new key as soon as the hub has acknowledged the
-  /// announcement. Its key is recorded too, for this device alone. The key excludes no other device, and it is not
-  /// revoked with this device.
+  /// A device of release 0.1 sends no proof. It signs with its new key as soon as the hub has acknowledged the
+  /// announcement. The hub records this key too, but only for this device: another device may have the same key, and a
+  /// revoke of this device does not revoke the key.
   private func noteNextKey(_ rotation: Manifest.Rotation, _ device: inout EnrolledDevice, _ store: HubStore) throws {
-    // A key that is recorded already changes nothing: the device may have announced it before its update.
+    // If the hub has recorded the key already, no proof is needed: the device may have announced the key before its
+    // update.
     let lacksProof = rotation.proof == nil && device.signsAnnouncements && rotation.key != device.nextKey
     if try lacksProof || KnownKeys(self, store).owner(of: rotation.key, besides: device.id) != nil {
       device.refusedKey = rotation.key
@@ -92,22 +93,23 @@ extension HubWorkspace {
     device.nextKey = rotation.key
   }
 
-  /// Updates the device's key file, because people check signatures with it.
+  /// Updates the file with the device's public key, because people check signatures with that file.
   func publish(_ device: EnrolledDevice) throws {
     if try keys.trusted(as: device.name) != device.key { try keys.trust(device.key, as: device.name) }
   }
 
-  /// The key that signs bundles for this device: the next key, if the device is known to have it.
+  /// The key with which the hub signs bundles for this device: the hub's next key, if the device is known to have it.
   func signing(for device: EnrolledDevice) throws -> SigningKey {
     try keys.nextKey() != nil && device.knowsNextKey ? keys.nextSigning() : keys.signing()
   }
 
-  /// The announcement of the hub's next key for this device. nil if there is none, or if the device has the key.
+  /// The announcement of the hub's next key for this device. nil if the hub has no next key, or the device knows it
+  /// already.
   func rotation(for device: EnrolledDevice) throws -> Manifest.Rotation? {
     device.knowsNextKey ? nil : try keys.rotation(of: configuration.id, in: configuration.dataset)
   }
 
-  /// Makes the next key the only key, if every device has it.
+  /// Makes the next key the hub's only key, if every device knows it.
   func finishRotation(_ store: HubStore) throws {
     guard try keys.nextKey() != nil, try unaware(store).isEmpty else { return }
     try keys.finishRotation()
@@ -123,8 +125,8 @@ extension HubWorkspace {
     return try KeyReport(keys, unaware: unaware(store), revoked: store.revocations()?.keys ?? [])
   }
 
-  /// Makes a new key. Each device learns it from its next bundle, which the present key signs. Bundles for devices that
-  /// know the new key are signed with it.
+  /// Makes a new key for the hub. The present key signs one more bundle for each device, and this bundle announces the
+  /// new key. The new key signs all bundles for devices that know it.
   public func rotateKeys() throws -> PublicKey {
     if let next = try keys.nextKey() {
       throw WorkspaceError(
@@ -147,17 +149,18 @@ extension HubWorkspace {
     }
   }
 
-  /// The cost of the replacement of a lost key.
+  /// The effects of replacing a lost key of the hub.
   public struct CostOfLoss: Sendable {
     /// The devices at which a person has to compare the new key's fingerprint.
     public let devices: [String]
-    /// The key that was made after an earlier loss, if no device is known to use it. It can be used as it is.
+    /// The key that was made after an earlier loss, if no device is known to use it yet. This key can be used now.
     public let unused: PublicKey?
     /// Whether the hub is known to be set back. Then a new key gives up the rows that the hub sent in the lost time.
     public let isSetBack: Bool
-    /// The recovery of a lost time that is not at its end. nil if none is running. A new key gives up what is missing.
+    /// The recovery of a lost time, if it has not ended. nil if none is running. A new key gives up the rows still
+    /// missing.
     public let recovery: HubStatus.Recovering?
-    /// The number of bundles of the lost time that came and are not merged. The hub cannot use them with a new key.
+    /// The number of bundles of the lost time that came and are not merged. With a new key, the hub cannot use them.
     public let collected: Int
   }
 
@@ -169,7 +172,7 @@ extension HubWorkspace {
       recovery: try recovering(store), collected: try countUsableLost(store))
   }
 
-  /// Counts the bundles of the lost time that came, are not merged, and have a signature that still counts.
+  /// Counts the bundles of the lost time that came and are not merged, if their signing key is still trusted.
   private func countUsableLost(_ store: HubStore) throws -> Int {
     guard try store.isRecovering() else { return 0 }
     let believed = try believedOwnKeys(store)
@@ -178,8 +181,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the present key replaced a lost key, and no device uses it as far as the hub knows. A device that only
-  /// receives never shows which key it uses. So the result is false if there are no other devices.
+  /// Whether the present key replaced a lost key, and no device is known to use it. A device that only receives never
+  /// shows which key it uses. If there are only such devices, the result is false.
   private func isUnused(_ store: HubStore) throws -> Bool {
     guard let first = try store.keyLostFrom() else { return false }
     let devices = try store.devices()
@@ -188,12 +191,11 @@ extension HubWorkspace {
     return present.isEmpty || present.contains { !$0.onlyReceives }
   }
 
-  /// Replaces a key that is lost or in wrong hands, and begins a new epoch. Bundles that a thief has numbered are
-  /// invalid in the new epoch. No signature can announce the new key, so a person compares its fingerprint at each
-  /// device.
+  /// Replaces a key that is lost or in wrong hands, and begins a new epoch. In the new epoch, bundles that a thief
+  /// numbered are invalid. No signature can announce the new key, so a person compares its fingerprint at each device.
   ///
-  /// If no device is known to use an earlier replacement key yet, that key is returned and nothing changes.
-  /// - Parameter again: make another key even then, because the unused key is lost too.
+  /// If no device is known to use an earlier replacement key yet, this returns that key and changes nothing.
+  /// - Parameter again: make another key also in that case, because the earlier replacement key is lost too.
   public func replaceLostKeys(again: Bool = false) throws -> PublicKey {
     try changing { store in
       if !again, try isUnused(store) { return try keys.ownKey() }

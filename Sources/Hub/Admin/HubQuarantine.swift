@@ -6,10 +6,10 @@ import SatchelWorkspace
 
 /// The files that this hub refused.
 extension HubWorkspace {
-  /// The refused files, the newest first, each with the knowledge whether its changes have come since.
+  /// The refused files, the newest first. Each file says whether its changes have come since.
   public func quarantined() throws -> [Quarantine.Refused] {
     var refused = try Quarantine.list(folder, files: platform.files)
-    // The list is shown even if the database, a key or a file cannot be read.
+    // If the database, a key or a file cannot be read, the list is still returned, without that answer.
     guard !refused.isEmpty, let store = try? examined(), let known = try? trustedKeys(store) else { return refused }
     let reader = readerWithoutPassword()
     for place in refused.indices {
@@ -18,13 +18,13 @@ extension HubWorkspace {
     return refused
   }
 
-  /// Reads bundles for commands that ask for no password. If a password protects the keys, no encrypted file is read.
+  /// A reader for commands that do not ask for a password. If a password protects the keys, it reads no encrypted file.
   private func readerWithoutPassword() -> BundleReader {
     let identities = RememberedIdentities { [keys] in try keys.isProtected() ? [] : keys.identities() }
     return BundleReader(platform: platform, identities: { (try? identities.all()) ?? [] })
   }
 
-  /// Whether the changes in a refused file have come since. False if nothing proves it.
+  /// Whether the changes in a refused file have come in another bundle since. False if there is no proof.
   private func hasCome(
     _ refused: Quarantine.Refused, signedBy keys: [PublicKey], using reader: BundleReader, _ store: HubStore
   ) throws -> Bool {
@@ -34,8 +34,8 @@ extension HubWorkspace {
     else { return false }
     switch bundle.manifest.body {
     case .changes(let changes):
-      // A copy of the device makes other bundles with the same numbers. The device's later bundles name the digests of
-      // its own bundles, and contain their changes.
+      // A number is no proof, because a copy of the device makes other bundles with the same numbers. The digest is a
+      // proof: the device's later bundles name the digests of its own bundles, and contain their changes.
       guard changes.sequence <= device.merged else { return false }
       return try store.digest(of: changes.sequence, in: device.id) == bundle.digest
     case .volume(let volume):
@@ -44,11 +44,10 @@ extension HubWorkspace {
     }
   }
 
-  /// Deletes refused files, with the reasons beside them. Returns the deleted files.
+  /// Deletes refused files, and the reasons beside them. Returns the deleted files.
   ///
-  /// Throws a `WorkspaceError` if a file belongs to a device whose copies wait for a decision. Such a file may hold
-  /// work that exists nowhere else.
-  /// - Parameter names: nil for all files.
+  /// Throws a `WorkspaceError` if a file belongs to a flagged device. Such a file may hold the only copy of some work.
+  /// - Parameter names: the names of the files. nil: all files.
   public func dropQuarantined(_ names: [String]?) throws -> [Quarantine.Refused] {
     try locked {
       let store = try store()
@@ -63,22 +62,22 @@ extension HubWorkspace {
     }
   }
 
-  /// The refused bundles of a device whose copies wait for a decision.
+  /// The refused bundles of a flagged device. A person must choose between its copies.
   private func filesOfFork(of device: EnrolledDevice, _ store: HubStore) throws -> [String] {
     try findFork(of: device.name, store).histories.flatMap(\.waiting).map(\.path)
   }
 
-  /// The refused bundles of all devices whose copies wait for a decision.
+  /// The refused bundles of all flagged devices.
   func filesOfForks(_ store: HubStore) throws -> Set<String> {
     Set(try store.devices().filter { $0.state == .flagged }.flatMap { try filesOfFork(of: $0, store) })
   }
 
-  /// Forgets the refused bundles of a revoked device. A device is revoked for ever, so none of these bundles is ever
-  /// taken. Bundles from before the first bundle that the device may no longer deliver stay.
+  /// Deletes the refused bundles of a revoked device, because the hub will never accept them. Bundles with numbers
+  /// below the first refused number of the device stay.
   func forgetRefused(of device: EnrolledDevice, _ store: HubStore) throws {
     let keys = try device.provedKeys + store.formerKeys(of: device.id)
     for path in try Quarantine.files(signedBy: keys, folder, files: platform.files) {
-      // A damaged file stays, because it may be a bundle that still counts.
+      // A damaged file stays, because it may be a bundle with a lower number.
       guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(keys)), manifest.from.id == device.id,
         manifest.wholeNumber >= (device.revokedFrom ?? .zero).rawValue
       else { continue }

@@ -11,7 +11,7 @@ extension HubWorkspace {
     return user
   }
 
-  /// The attributes of users that the dataset declares, in its order.
+  /// The attributes of users that the dataset declares, in the order of the declaration.
   public func attributes() throws -> [Attribute] { try store().dataset.attributes }
 
   /// Adds a user. The attributes are texts as people type them.
@@ -47,8 +47,9 @@ extension HubWorkspace {
     }
   }
 
-  /// Adds the users that a list names, and changes existing users. If one row is wrong, nothing is changed.
-  /// - Parameter rows: the header, which begins with the user's name, and the users.
+  /// Adds the users of a list, and changes users that exist already. If one line is wrong, nothing is changed.
+  /// - Parameter rows: the lines of the list, as fields. The first line is the header. The first field is the user's
+  ///   name.
   public func importUsers(_ rows: [[String]]) throws -> (added: Int, changed: Int) {
     try changing { store in
       let users = try Self.readUsers(rows, store)
@@ -58,7 +59,8 @@ extension HubWorkspace {
     }
   }
 
-  /// The users of a list, and those that the hub has already. A user in two lines comes once.
+  /// Reads a list of users, each with the user whom the hub has already under this name. Two lines of one user make one
+  /// entry.
   static func readUsers(_ rows: [[String]], _ store: HubStore) throws -> [(known: User?, user: User)] {
     guard let header = rows.first, header.count > 0 else { throw badTable(1, "it has no header") }
     var found: [(known: User?, user: User)] = []

@@ -12,16 +12,16 @@ public struct VersionReport: Sendable {
   public let dataset: String
   public let version: Int64
   public let change: DatasetChange
-  /// The effect on the columns of tables that stay, in words that follow the table's name.
+  /// The changes of columns in tables that stay. The words can follow the table's name.
   public let columns: [(table: Name, words: String)]
-  /// Rows that the migration wrote, apart from its changes of columns, and rows of added tables. They travel as the
-  /// hub's own changes.
+  /// The rows that the migration wrote, without its changes of columns, and the rows of added tables. Bundles carry
+  /// them as the hub's own changes.
   public let tally: RowTally
   /// Devices that need the new version.
   public let devices: [String]
-  /// Findings that people will notice later.
+  /// Warnings about faults that people would notice only later.
   public let warnings: [Finding]
-  /// How the rules of each table are understood.
+  /// The rules of each table, as the hub understands them.
   public let rules: [RuleSummary]
   /// The rows that users get and lose. nil if they were not counted.
   public let preview: ScopePreview?
@@ -29,19 +29,19 @@ public struct VersionReport: Sendable {
 
 /// The state of the hub's tables before a new version of the dataset.
 public enum HubTables: Sendable {
-  /// They are as in the former version. The migration changes them.
+  /// The tables are as in the former version. The migration will change them.
   case former
-  /// Another program has run the migration here. The migration is only recorded for the devices.
+  /// Another program has already run the migration on these tables. The hub only records it for the devices.
   case migrated
 }
 
-/// A device, and the versions that it has and will get.
+/// The dataset versions of a device.
 public struct DeviceVersion: Sendable {
   public let device: String
   public let user: String
-  /// The version that the device is known to have. nil if it is not known to have any data.
+  /// The version that the device is known to have. nil if the device is not known to have rows.
   public let version: Int64?
-  /// The version of the newest bundle that was made for the device. nil if none is on its way.
+  /// The version of the newest emission that the device is not known to have. nil if there is none.
   public let sent: Int64?
 }
 
@@ -53,15 +53,14 @@ public struct DatasetReport: Sendable {
 }
 
 extension HubWorkspace {
-  /// Brings the hub to the next version of its dataset, all in one transaction. Checks the definition as `create` does,
+  /// Brings the hub to the next version of its dataset, in one transaction. Checks the definition as `create` does,
   /// runs the migration, and makes capture and the hub's own tables again.
   ///
   /// Throws a `DatasetError` or a `VersionError` that names the fault. Nothing has changed then.
-  /// - Parameters:
-  ///   - script: the SQL that changes the tables. nil if they stay as they are.
-  ///   - state: whether the hub's tables still have to be changed.
-  ///   - counting: whether the report contains the rows that users get and lose. All their rows are evaluated twice. It
-  ///     does not contain them if the tables were changed before.
+  /// - Parameters: - script: the SQL of the migration. nil if the tables stay as they are. - state: whether the
+  ///   migration has already been run on the hub's tables. - counting: whether to count the rows that users get and
+  ///   lose. All rows of the users are evaluated twice for it. If another program ran the migration, they are not
+  ///   counted.
   public func applyDataset(
     _ source: [UInt8], migration script: [UInt8]?, to state: HubTables = .former, counting: ScopeCounting = .counted
   ) throws -> VersionReport {
@@ -111,7 +110,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Opens the database after another program changed its tables. Throws if a person must first mend something.
+  /// Opens the database after another program changed its tables. Throws if there is damage that `doctor` cannot
+  /// repair.
   private func examinedAfterMigration() throws -> HubStore {
     let store = try examined()
     if let lasting = store.damage.first(where: { !$0.isRepairable }) {
@@ -120,8 +120,8 @@ extension HubWorkspace {
     return store
   }
 
-  /// Installs capture on the tables that another program changed, and records the rows that it wrote as the hub's own
-  /// changes. Returns the column mappings.
+  /// Installs capture on the tables that another program changed. Records the rows that the program wrote as the hub's
+  /// own changes. Returns the mappings of the columns.
   private func takeUpMigration(_ store: HubStore, _ tally: inout RowTally) throws -> [Name: ColumnMapping] {
     let mappings = try reinstall(store)
     try store.go(to: store.dataset, store.tables)
@@ -131,13 +131,13 @@ extension HubWorkspace {
     return mappings
   }
 
-  /// How this hub understands the rules of each table, with the number of its rows.
+  /// The rules of each table as this hub understands them, with the number of the table's rows.
   public func ruleSummaries() throws -> [RuleSummary] {
     let store = try store()
     return try RuleSummary.all(of: store.tables, store.dataset, in: store.database)
   }
 
-  /// The present definition, and which devices have which version.
+  /// The present definition, and the version of each device.
   public func dataset() throws -> DatasetReport {
     let store = try store()
     return DatasetReport(
@@ -163,8 +163,8 @@ extension HubWorkspace {
     return Migration(version: version, sql: sql)
   }
 
-  /// Refuses a table that was in the dataset before. Devices have used the table as their own since then, so its new
-  /// rows cannot be determined.
+  /// Throws a `DatasetError` if the table was in the dataset before. Devices have used the table as their own since
+  /// then, so the hub cannot know which of its rows are new.
   private static func refuseReturn(of table: Name, _ store: HubStore) throws {
     guard let last = try store.lastVersion(with: table) else { return }
     throw DatasetError(
@@ -172,8 +172,8 @@ extension HubWorkspace {
       hint: "Make a table of another name and copy the rows into it.")
   }
 
-  /// Saves pre-images for the rows that the migration wrote. By these pre-images, the log records the rows as the hub's
-  /// own changes. Counts them.
+  /// Saves pre-images for the rows that the migration wrote, and counts these rows. With the pre-images, the log
+  /// records the rows as the hub's own changes.
   private func saveWritten(by step: VersionStep, _ store: HubStore, _ tally: inout RowTally) throws {
     for table in step.kept {
       guard let known = step.known?.table(table.name) else { continue }

@@ -6,10 +6,10 @@ import SatchelWorkspace
 
 extension HubStore {
   /// Brings a device's line into the columns of the hub's table. A column that the device's table lacks gets its
-  /// default. A column that was removed since the device's version is skipped, and a renamed column gets its new name.
+  /// default. A column that was removed since the device's version is left out. A renamed column gets its new name.
   ///
-  /// Throws a `Refusal` if the line has a column that the hub's table lacks. The bundle is sound, and it can be
-  /// imported after the hub has the column.
+  /// Throws a `Refusal` if the line has a column that the hub's table lacks. The bundle can be imported after the hub
+  /// has the column too.
   func fitted(_ sent: ChangeLine, in place: Int, _ translation: SchemaTranslation) throws -> ChangeLine {
     let schema = rows[place].schema
     if translation.isPresent, fits(sent, schema) { return sent }
@@ -58,7 +58,7 @@ extension HubStore {
     let schema = tables[place].schema
     guard let other = fields.first(where: { schema.position(of: $0.name) == nil }) else { return }
     let renamed = translation.renamed.first { $0.table == schema.name && $0.to == other.name }
-    // A name that is too long for a message is no name that an app gave.
+    // A rename is believed only if the name is short enough for a message. No app gives a longer name.
     if let renamed, schema.position(of: renamed.from) != nil, renamed.to.isShort {
       throw Refusal(
         .schemaDiffers,

@@ -30,19 +30,18 @@ public struct RowHistory: Sendable {
   public let key: RowKey
   /// The row as it is now. nil if it does not exist.
   public let row: [Field]?
-  /// The changes, oldest first, without history from before the hub began and without forgotten history.
+  /// The changes, oldest first. Changes from before the hub began, and forgotten changes, are missing.
   public let entries: [Entry]
   public let conflicts: [StoredConflict]
-  /// Changes up to this cursor are forgotten. Zero if none is.
+  /// The cursor of the last forgotten change. Zero if no change is forgotten.
   public let forgotten: Cursor
-  /// The rows to which devices gave this key and that have another key at the hub: the device's name, and the key at
-  /// the hub.
+  /// Rows that got this key on a device, and have another key at the hub: the device's name, and the key at the hub.
   public let renamed: [(device: String, key: RowKey)]
 }
 
 extension HubWorkspace {
   /// The history of one row.
-  /// - Parameter text: the key as people type it: the value alone, or a JSON array, as for keys of several columns.
+  /// - Parameter text: the key as people type it: a value, or a JSON array. A key of several columns must be an array.
   public func history(of table: String, key text: String) throws -> RowHistory {
     try changing { store in
       guard let place = store.place(of: Name(table)) else { throw Self.noTable(table, store) }

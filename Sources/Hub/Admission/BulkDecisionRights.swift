@@ -4,13 +4,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The rights that limit a decision about many conflicts: it writes only what the user of the conflict may write, or
-/// could write when the device made the change.
+/// The rights that limit a decision about many conflicts. For each conflict, it writes only what the conflict's user
+/// may write, or could write at the time of the change.
 ///
-/// A person who looks at one conflict decides freely. A person who decides many conflicts at once has not seen each
-/// conflict. The policies of a table never write more than the user's rights, and such a decision does the same.
+/// A person who decides one conflict has seen it, and may write anything. A person who decides many conflicts at once
+/// has not seen each of them. So such a decision has the same limits as the policies of a table.
 ///
-/// A former right writes nothing that decides about rights. Else one such write would give rights for the next one.
+/// With a former right, a decision writes nothing that changes who may see or write rows. Otherwise one write could
+/// give the rights for the next one.
 struct BulkDecisionRights {
   private let store: HubStore
   private let scopes: UserScopes
@@ -22,13 +23,14 @@ struct BulkDecisionRights {
     inserts = try NewestInserts(store)
   }
 
-  /// Throws if a decision about `record` may not write the row. The caller asks before it writes, and after it.
+  /// Throws if a decision about `record` may not write the row. The caller calls it before the row is written, and
+  /// after that.
   func check(_ row: DecidedRow, for record: ConflictRecord) throws {
     guard let place = store.place(of: record.table) else { return }
     let isDelete = row.target == nil
     if record.device == store.identity.id {
-      // The hub's own conflicts of a lost time have no user. A row that a bundle took away may only have left the
-      // sight of that bundle's user.
+      // A conflict that the hub recorded after a lost time has no user, so no rights can be checked. If a bundle of
+      // that time lacks a row, perhaps only the bundle's user no longer saw the row.
       if isDelete || record.operation == .delete {
         throw refusal("It would delete a row that a bundle of a lost time did not show.")
       }
@@ -57,15 +59,15 @@ struct BulkDecisionRights {
     }
   }
 
-  /// Whether a write completes a deleted row with values that its user may not see. The written values may be such that
-  /// the user sees the row.
+  /// Whether a write brings a deleted row back with values that its user may not see. The row as it was last decides,
+  /// because the written values may make the row visible to the user.
   private func bringsBackHidden(
     _ row: DecidedRow, for record: ConflictRecord, in place: Int, _ scope: ScopeStore
   ) throws -> Bool {
     guard row.current == nil, row.target != nil, record.operation == .update,
       let last = try store.lastImage(of: row.key, in: place)
     else { return false }
-    // The rights to the row of that time are no rights to the present row.
+    // The scope's results about the deleted row do not hold for present rows.
     defer { scope.forgetTrees() }
     let rows = store.rows[place]
     do {
@@ -77,7 +79,7 @@ struct BulkDecisionRights {
   }
 
   /// Whether a write leaves all rights as they are. A new row is compared with the row for which the hub found the
-  /// former right, because later changes of the row may be written with it.
+  /// former right, because the decision may add later changes of the row.
   private func decidesNothing(
     _ row: DecidedRow, for record: ConflictRecord, in place: Int, _ scope: ScopeStore
   ) throws -> Bool {
@@ -100,8 +102,8 @@ struct BulkDecisionRights {
     return row
   }
 
-  /// Whether a row names a hidden row that came after the hub judged the conflict. Such a row counts only if the same
-  /// device made it.
+  /// Whether a row names a hidden parent row that came after the hub recorded the conflict. A parent that the same
+  /// device made is allowed.
   private func isBelowLaterRow(
     _ row: Row, of record: ConflictRecord, in place: Int, _ scope: ScopeStore
   ) throws -> Bool {
@@ -112,7 +114,7 @@ struct BulkDecisionRights {
     } != nil
   }
 
-  /// Whether a new row is from a device: late work, or a decision for the device.
+  /// Whether a device made a new row. Its insert came with a bundle, or a decision for the device wrote it.
   private func isMade(
     _ row: (place: Int, key: RowKey), _ entry: LogEntry, by device: ReplicaID
   ) throws -> Bool {

@@ -6,11 +6,11 @@ import SatchelWorkspace
 
 /// The conditions that a device's bundle must meet before any part of it is merged.
 ///
-/// A valid signature shows only who sent the bundle. So the hub compares each member of the manifest with its own
-/// records. `docs/SECURITY.md` lists the members. `ReportedConflicts` does this for conflicts and decisions, and
-/// `StepMerger` for changes.
+/// A valid signature only shows who sent the bundle. So the hub compares each member of the manifest with its own
+/// records. `docs/SECURITY.md` lists the members. `ReportedConflicts` compares conflicts and decisions, and
+/// `StepMerger` compares changes.
 extension HubWorkspace {
-  /// Checks the conditions for every bundle from a device, whatever the bundle carries.
+  /// Checks the conditions that hold for every bundle from a device.
   func check(_ manifest: Manifest, signer: PublicKey, _ store: HubStore) throws {
     let sequence = try sequence(of: manifest)
     guard manifest.dataset == store.dataset.name else {
@@ -27,10 +27,11 @@ extension HubWorkspace {
     try checkNames(in: manifest, of: device, store)
     try checkState(of: device, sequence, isVolume: manifest.kind == .volume)
     try checkExpiry(of: device, manifest, store)
-    // The content of a volume is checked when the bundle is complete.
+    // A volume ends here: its content is checked when all volumes of the bundle are here.
     guard case .changes(let changes) = manifest.body else { return }
     guard manifest.version <= store.dataset.version else {
-      // Such a file would take the room of the device's own bundles of a later version.
+      // A bundle of a newer version waits here. The holder of a replaced key could fill the room of the device's own
+      // bundles, so such a bundle is refused.
       if sequence <= device.merged { try refuseUnlessItMayStop(device, signer) }
       throw Refusal(
         .newerDataset,
@@ -55,8 +56,8 @@ extension HubWorkspace {
     .otherKey, "It is signed with the key of a device that is not its sender.",
     keeping: .quarantine)
 
-  /// Checks the names in the manifest. A device uses the name that it requested. The device may have another name at
-  /// this hub.
+  /// Checks the names in the manifest. The device may use the name that it asked for, or the name that this hub gave
+  /// it.
   private func checkNames(in manifest: Manifest, of device: EnrolledDevice, _ store: HubStore) throws {
     guard manifest.to.name == store.identity.name else {
       throw Refusal(
@@ -65,14 +66,14 @@ extension HubWorkspace {
     }
     let name = manifest.from.name
     if name == device.name || name == device.asked { return }
-    // Earlier builds did not record the name that the device uses for itself.
+    // Earlier builds did not record the name that the device asked for.
     if device.asked == nil, try store.device(named: name) == nil, name != store.identity.name { return }
     throw Refusal(
       .otherName, "It is signed by the device \(device.name), but names \(name) as its sender.",
       hint: "Satchel on a device never writes such a file. Ask the device's user who made it.", keeping: .quarantine)
   }
 
-  /// Returns the manifest, with the name of the sender at this hub.
+  /// Returns the manifest with the sender's name at this hub.
   func known(_ manifest: Manifest, _ store: HubStore) throws -> Manifest {
     guard manifest.kind == .changes || manifest.kind == .volume, let device = try store.device(manifest.from.id) else {
       return manifest
@@ -87,7 +88,7 @@ extension HubWorkspace {
       // Bundles that the device made before the revocation may still be on their way.
       if let from = device.revokedFrom, sequence < from { return }
       throw Self.revoked(device)
-    // Volumes are kept until they make a bundle. A person decides about the bundle.
+    // Volumes are kept until the bundle is complete. Then a person decides about the bundle.
     case .flagged where isVolume: return
     case .flagged:
       throw Refusal(
@@ -107,9 +108,9 @@ extension HubWorkspace {
 
   // MARK: two histories of one device
 
-  /// Refuses a bundle that is not in the known history of its device. The history contains the digest of the bundle. So
-  /// the bundle must be read before the call.
-  /// - Returns: whether the bundle was merged before its history parted from the device's.
+  /// Refuses a bundle that contradicts the known history of its device. That history consists of digests, so the bundle
+  /// must be read before.
+  /// - Returns: true if the bundle was merged before its history parted from the device's history.
   func refuseFork(
     _ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest, signer: PublicKey, _ store: HubStore
   ) throws -> Bool {
@@ -133,10 +134,11 @@ extension HubWorkspace {
       keeping: .quarantine)
   }
 
-  /// Refuses an overtaken bundle that the holder of a revoked or replaced key may have made now. A later bundle of the
-  /// device has named the digest of each bundle that the device made before that.
+  /// Refuses an overtaken bundle if the device's history lacks its digest, and its signer must not stop the device. The
+  /// holder of a revoked or replaced key may have made it now. The device's later bundles name the digests of all its
+  /// own earlier bundles.
   ///
-  /// The digest of the file counts, and not the digest that the bundle states for itself.
+  /// The digest of the file is compared, and not the digest that the bundle states.
   func checkOvertaken(
     _ bundle: borrowing VerifiedBundle, _ changes: Manifest.Changes, _ device: EnrolledDevice, _ store: HubStore
   ) throws {
@@ -144,16 +146,15 @@ extension HubWorkspace {
     try refuseUnlessItMayStop(device, bundle.signer)
   }
 
-  /// Refuses a bundle whose signer must not stop the device, whatever the bundle shows. Otherwise the holder of a
-  /// replaced or revoked key could stop the device at any time. Such a holder could also make a revoked device look
-  /// like a flagged device.
+  /// Refuses a bundle whose signer must not stop the device. Otherwise the holder of a replaced or revoked key could
+  /// stop the device at any time. Such a holder could also make a revoked device look like a flagged device.
   private func refuseUnlessItMayStop(_ device: EnrolledDevice, _ signer: PublicKey) throws {
     if device.state == .revoked { throw Self.revoked(device) }
     if !device.signs(with: signer) { throw Self.replacedKey(of: device) }
   }
 
-  /// The refusal of a bundle that belongs to a parted history. The owner of the bundle is known, and the device
-  /// continues with another history. So a person has nothing to decide.
+  /// The refusal of a bundle from a parted history. No person has to decide: the bundle belongs to a known copy, and
+  /// the device has another history.
   private static func parted(_ history: HubStore.PartedHistory, from name: String) -> Refusal {
     switch history {
     case .unclaimed:
@@ -182,8 +183,8 @@ extension HubWorkspace {
 
   // MARK: what it carries
 
-  /// Refuses attached files that the hub's version of the dataset does not allow. The version in the manifest does not
-  /// count, because a device could write any version there.
+  /// Refuses attachments that the hub's version of the dataset does not allow. The version in the manifest does not
+  /// matter, because a device could write any version there.
   func check(attachmentsOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
     let limits = store.dataset.attachments
     let areMarked = !store.dataset.tables.allSatisfy(\.attachments.isEmpty)
@@ -197,7 +198,8 @@ extension HubWorkspace {
           hint: "The most is \"attachments\": { \"file\": \(limits.fileBytes) }, in datasets that mark columns.",
           keeping: .quarantine)
       }
-      // Lines may name one content, and each line becomes a file here.
+      // Several lines may name the same content, and each line becomes a file here. So the content counts for each
+      // line.
       total += bytes
     }
     guard total <= limits.bundleBytes else {
@@ -207,8 +209,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Returns whether this same bundle was imported before. Refuses a different bundle with the same id, because no id
-  /// is used twice.
+  /// Returns true if this same bundle was imported before. Refuses a different bundle with the same id, because a
+  /// device uses each id once.
   func isTaken(_ manifest: Manifest, _ digest: Digest, _ store: HubStore) throws -> Bool {
     switch try Ledger.knowledge(of: manifest.bundle, digest, from: manifest.from.name, in: store.database) {
     case .nothing: return false
@@ -220,7 +222,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Returns the number of the export. The manifest is of a whole export, or of a volume of an export.
+  /// Returns the number of the export. The manifest belongs to a whole export, or to a volume of an export.
   func sequence(of manifest: Manifest) throws -> SequenceNumber {
     if case .volume(let volume) = manifest.body, volume.whole == .changes { return SequenceNumber(volume.number) }
     return try changes(of: manifest).sequence
@@ -235,7 +237,7 @@ extension HubWorkspace {
 }
 
 extension ChainContradiction {
-  /// The contradiction in words, for people.
+  /// The contradiction in words for people.
   func words(of device: String) -> String {
     isOwn
       ? "The hub knows of another bundle \(sequence) of the device \(device): two copies of it are at work."

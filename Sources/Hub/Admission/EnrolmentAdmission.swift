@@ -3,7 +3,7 @@ import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
 
-/// A request's statement that its sender continues a former device.
+/// The statement in a request that its sender continues a former device.
 public struct ContinuationClaim: Sendable {
   /// The former device's name at this hub. nil if this hub does not know the former device.
   public let device: String?
@@ -12,7 +12,7 @@ public struct ContinuationClaim: Sendable {
   /// Whether a present key of the former device signed the statement.
   public let isProved: Bool
 
-  /// The refusal of a claim without a proof. The operator did not name the former device.
+  /// The refusal if there is no proof, and the operator did not name the former device.
   public static func unproved(_ device: String) -> Refusal {
     Refusal(
       .unproved, "The request says that its device was \(device) before, but no present key of \(device) signed that.",
@@ -20,16 +20,16 @@ public struct ContinuationClaim: Sendable {
   }
 }
 
-/// Why the operator believes a `ContinuationClaim`.
+/// The reason why the operator believes a `ContinuationClaim`.
 public enum ContinuationTrust: Sendable {
   /// A present key of the former device signed the statement.
   case proof
-  /// The operator knows that the statement is true, and names the former device.
+  /// The operator knows that the statement is true, and has named the former device.
   case named(String)
 }
 
-/// The checks of a request before its device is enrolled. The sender is a stranger until a person has compared the
-/// fingerprint. Even after that, everything else in the request may be false.
+/// The checks of a request before its device is enrolled. Until a person has compared the fingerprint, the sender is a
+/// stranger. Everything else in the request may be false even after that.
 extension HubWorkspace {
   /// Returns the request's statement about its former device. nil if the request contains no such statement.
   public func claim(of manifest: Manifest, _ enrolment: Manifest.Enrolment) throws -> ContinuationClaim? {
@@ -67,7 +67,8 @@ extension HubWorkspace {
   ) throws {
     let former = try store.device(continuation.device)
     let known = max(former?.emitted ?? .zero, store.identity.firstEmission).rawValue
-    // After a loss, a hub continues its numbers from the seconds of its clock. So a correct number may be that high.
+    // After a loss, a hub continues its numbers from the seconds of its clock. So a correct number may be as high as
+    // the clock's seconds.
     let highest = max(known, platform.clock.milliseconds() / 1000) + Manifest.Scope.longestJump
     guard continuation.received.rawValue <= highest,
       continuation.acknowledged.rawValue <= (former?.merged.rawValue ?? 0) + Manifest.Scope.longestJump

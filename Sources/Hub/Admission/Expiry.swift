@@ -4,14 +4,14 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The last day on which a device may deliver and receive.
+/// The rules about the last day on which a device may deliver and receive.
 extension HubStore {
-  /// The longest time that work may be on its way and still count by its author's former rights. In milliseconds: 90
-  /// days. Only the device states when the work was written. So this limit bounds the device's statement.
+  /// The longest time, in milliseconds, for which work may be on its way and still count by its author's former rights:
+  /// 90 days. Only the device states when the work was written, so this limits what a false statement can do.
   static let longestOnTheWay: Int64 = 90 * 86_400_000
 
-  /// Returns the end of the device's last day or of its user's last day, whichever is earlier. In milliseconds since
-  /// 1970. nil if neither has a last day.
+  /// Returns the device's last day or its user's last day, whichever ends earlier: its end in milliseconds since 1970.
+  /// nil if neither has a last day.
   func expiry(of device: EnrolledDevice) throws -> Int64? {
     [device.expires, try user(device.user)?.expires].compactMap(\.self).min()
   }
@@ -20,12 +20,12 @@ extension HubStore {
     try expiry(of: device).map { $0 <= now } ?? false
   }
 
-  /// Whether a device is active, but its last day or its user's last day is over.
+  /// Whether a device is active, but its last day or its user's last day has passed.
   func isExpired(_ device: EnrolledDevice, now: Int64) throws -> Bool {
     try device.state == .active && hasExpired(device, now: now)
   }
 
-  /// Whether a change that waits was written after the last day of its device or of its author.
+  /// Whether a held change was written after the last day of its device or of its author.
   func isWrittenTooLate(_ record: ConflictRecord) throws -> Bool {
     let lastDays = try [device(record.device)?.expires, user(record.user)?.expires]
     return lastDays.contains { day in day.map { record.stamp.milliseconds > $0 } ?? false }
@@ -33,18 +33,17 @@ extension HubStore {
 }
 
 extension HubWorkspace {
-  /// The active devices for which no bundle is made, because they or their users have expired.
+  /// The active devices for which the hub makes no bundle, because the device or its user has expired.
   public func expiredDevices() throws -> [String] {
     let store = try store()
     let now = platform.clock.milliseconds()
     return try store.devices().filter { try store.isExpired($0, now: now) }.map(\.name)
   }
 
-  /// The number of changes that a former last day kept out, and that a person can let in now: the present last days do
-  /// not exclude them.
-  /// - Parameters:
-  ///   - former: the former last day, in milliseconds since 1970. nil: there was none.
-  ///   - isMeant: whether a conflict is of the device or user whose last day was changed.
+  /// The number of changes that a former last day kept out, and that the present last days allow. A person can let them
+  /// in now.
+  /// - Parameters: - former: the former last day, in milliseconds since 1970. nil: there was none. - isMeant: whether a
+  ///   conflict belongs to the device or user whose last day was changed.
   func keptOut(after former: Int64?, where isMeant: (ConflictRecord) -> Bool) throws -> Int {
     guard let former else { return 0 }
     let store = try store()
@@ -76,8 +75,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Refuses work that was written after the last day of the device or of its user. The stamp of the bundle may be
-  /// earlier than the true time. So the bundle is also refused if this hub's clock is far behind that day.
+  /// Refuses work that was written after the last day of the device or of its user. The bundle's stamp may be earlier
+  /// than the true time. So the bundle is also refused if the last day is more than `longestOnTheWay` ago.
   func checkExpiry(of device: EnrolledDevice, _ manifest: Manifest, _ store: HubStore) throws {
     guard let expires = try store.expiry(of: device) else { return }
     try refuse(manifest, after: expires, "The device \(device.name), or its user \(device.user),", of: device)
@@ -94,8 +93,8 @@ extension HubWorkspace {
         "If it may continue: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
   }
 
-  /// Refuses work of a former user of the device. The reason is that the device was given away too long ago, or that
-  /// the former user has expired.
+  /// Refuses work of a former user of the device in two cases: the device got another user too long ago, or the former
+  /// user has expired.
   func checkAuthor(_ manifest: Manifest, _ changes: Manifest.Changes, _ device: EnrolledDevice, _ store: HubStore)
     throws
   {
@@ -106,7 +105,7 @@ extension HubWorkspace {
     }
     let now = platform.clock.milliseconds()
     let former = try store.formerUsers(of: device).first { Name($0.user) == Name(author) }
-    // Release 0.1 did not record that the device was given away.
+    // Release 0.1 did not record former users. So the hub records this user as a former user now.
     guard let former else {
       return try store.writeTransaction(runMode) { try store.noteFormer(user: author, of: device.id, at: now) }
     }

@@ -3,19 +3,20 @@ import SatchelCapture
 import SatchelValues
 import SatchelWorkspace
 
-/// Which files from devices may have the names that rows use.
+/// Decides which files from devices may have the names that rows use.
 ///
-/// A path is only a text, and a device can write any path beside its file. So the row that named a file first decides:
-/// the file has the name only if its sender may change this row, or wrote the name into it. Other files are kept beside
-/// the name. A row that copies the name later changes nothing.
+/// A device can write any path beside its file. So the row that named a file first decides. The file gets the name only
+/// if its sender may change this row, or wrote the name into the row. Any other file is kept beside the name. A row
+/// that copies the name later changes nothing.
 ///
-/// The answers are kept, because a name may have many rows and many files. No row may change while a value is used.
+/// The answers are remembered, because a name may have many rows and many files. No row may change while an instance is
+/// used.
 final class FileNameRights {
   private typealias NamingRow = NamedAttachments.NamingRow
 
   private let store: HubStore
   private let scopes: UserScopes
-  /// The rows that named each file first. A file that no row names has none.
+  /// For each file, the rows that named it first. Empty if no row names the file.
   private var rows: [AttachmentPath: Set<NamingRow>] = [:]
   private var shares: [AttachmentPath: [ReplicaID: Share]] = [:]
   private var writable: [String: [NamingRow: Bool]] = [:]
@@ -23,14 +24,14 @@ final class FileNameRights {
 
   init(_ store: HubStore) { (self.store, scopes) = (store, UserScopes(store)) }
 
-  /// How many of the rows that named a file first are the sender's: rows that the sender may change, or into which the
-  /// sender wrote the name. There is one such row, unless the log does not show which row was first.
+  /// How many of the rows that named a file first are the sender's own. The sender may change such a row, or wrote the
+  /// name into it. Usually one row named the file first. There are several if the log does not show which one it was.
   enum Share { case all, some, none }
 
-  /// Beyond this number of rows that name one file, all of them count alike.
+  /// If more rows than this name one file, all of them count as first.
   private static let mostCompared = 1000
 
-  /// The files among these that rows name. The marked columns are read once for all files.
+  /// The files among these that rows name. Reads the marked columns once for all files.
   func named(among paths: Set<AttachmentPath>) throws -> Set<AttachmentPath> {
     let new = paths.filter { rows[$0] == nil }
     let found = try NamedAttachments(store.tables).rows(naming: new, in: store.database)
@@ -44,7 +45,7 @@ final class FileNameRights {
     return rows[path] ?? []
   }
 
-  /// The rows of a set that have named a file for the longest time, as far as the log knows.
+  /// The rows among these that named the file earliest, as far as the log shows.
   private func first(among rows: Set<NamingRow>, naming path: AttachmentPath) throws -> Set<NamingRow> {
     if rows.count < 2 || rows.count > Self.mostCompared { return rows }
     var since: [NamingRow: Cursor] = [:]
@@ -55,7 +56,7 @@ final class FileNameRights {
     return Set(since.filter { $0.value == earliest }.keys)
   }
 
-  /// The newest entry of the log that wrote a file's name into a row. nil if the log has none.
+  /// The newest log entry that wrote the file's name into the row. nil if the log has none.
   private func entry(naming path: AttachmentPath, in row: NamingRow) throws -> LogEntry? {
     if let known = entries[path]?[row] { return known }
     guard let place = store.place(of: row.table) else { return nil }
@@ -69,7 +70,7 @@ final class FileNameRights {
     return found
   }
 
-  /// The share of a device in a file that rows name.
+  /// The share of the device's own rows among the rows that named a file first.
   func share(of device: EnrolledDevice, naming path: AttachmentPath) throws -> Share {
     if let known = shares[path]?[device.id] { return known }
     let share = try share(of: device, in: firstRows(naming: path), naming: path)
@@ -99,8 +100,8 @@ final class FileNameRights {
     return answer
   }
 
-  /// Whether the device or its user wrote the name into the row, as far as the log knows. The user may have given the
-  /// row to another user since, also in the same bundle.
+  /// Whether the device or its user wrote the name into the row, as far as the log shows. Since then, the user may have
+  /// given the row to another user, even in the same bundle.
   private func wrote(_ path: AttachmentPath, into row: NamingRow, _ device: EnrolledDevice) throws -> Bool {
     let histories = [device.id, device.continues].compactMap { $0?.text }
     guard let entry = try entry(naming: path, in: row), let author = entry.device else { return false }

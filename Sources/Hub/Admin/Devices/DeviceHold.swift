@@ -15,9 +15,9 @@ public struct DeviceHold: Sendable, Equatable {
 }
 
 extension HubWorkspace {
-  /// Puts a device on hold. Its bundles are verified and wait here, and nothing of them is merged. Bundles for the
-  /// device are made as before. If the device is on hold already, only the note changes.
-  /// - Parameter note: the reason, for people. nil: no note, or the present note stays.
+  /// Puts a device on hold. Its bundles are still verified, but they wait here and are not merged. The hub makes
+  /// bundles for the device as before. If the device is on hold already, only the note changes.
+  /// - Parameter note: the reason, for people. nil: the present note stays, if there is one.
   public func hold(_ name: String, note: String?) throws -> EnrolledDevice {
     let now = platform.clock.milliseconds()
     return try changing { store in
@@ -40,8 +40,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Throws a `Refusal` if the bundle's device is on hold. The bundle then waits here. A bundle that was merged before
-  /// changes nothing, so it need not wait.
+  /// Throws a `Refusal` if the bundle's device is on hold, and the bundle then waits here. Does not throw for a bundle
+  /// that was merged already, because it changes nothing.
   func refuseOnHold(_ manifest: Manifest, _ digest: Digest, _ store: HubStore) throws {
     guard let device = try store.device(manifest.from.id), let hold = device.hold,
       try !isTaken(manifest, digest, store)
@@ -53,7 +53,7 @@ extension HubWorkspace {
 }
 
 extension EnrolledDevice {
-  /// Throws if the device is on hold, before a command that would merge its bundles.
+  /// Throws a `WorkspaceError` if the device is on hold. For commands that merge the device's bundles.
   func refuseOnHold() throws {
     if hold == nil { return }
     throw WorkspaceError(

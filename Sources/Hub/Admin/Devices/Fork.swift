@@ -6,22 +6,22 @@ import SatchelWorkspace
 
 /// The histories that came in one device's name.
 public struct Fork: Sendable {
-  /// A bundle that the other histories lack.
+  /// An export in one history.
   public struct Export: Sendable {
     public let manifest: Manifest
     public let sequence: SequenceNumber
-    /// The path of its file.
+    /// The path of the export's file.
     public let path: String
     public let isMerged: Bool
     let counts: [Count]
-    /// The stamp of its latest change.
+    /// The stamp of the export's latest change.
     let latest: Stamp
     let links: [Manifest.Changes.Link]
-    /// The digest of its B2SUMS.
+    /// The digest of the export's entry `B2SUMS`.
     let digest: Digest
     let signer: PublicKey
 
-    /// The number of changes made after an export, by table, in the order of the bundle.
+    /// The number of changes that were made after the export `parted`, by table, in the order of the bundle.
     public func changes(after parted: SequenceNumber) -> [(table: Name, count: Int)] {
       counts.filter { $0.generation.rawValue >= parted.rawValue }.reduce(into: []) { tables, next in
         if let place = tables.firstIndex(where: { $0.table == next.table }) {
@@ -42,9 +42,9 @@ public struct Fork: Sendable {
   public struct History: Sendable {
     /// The exports in the order of their numbers.
     public var exports: [Export] = []
-    /// The known history of a copy that no device continues yet. nil: this is another history.
+    /// The id of a known history of a copy that no device continues yet. nil for any other history.
     var branch: ReplicaID?
-    /// The last export that this history and the first one have in common. 0 if none is known.
+    /// The last export that this history and the first history have in common. 0 if none is known.
     public fileprivate(set) var parted: SequenceNumber = .zero
     var known: [SequenceNumber: Digest] = [:]
 
@@ -53,18 +53,19 @@ public struct Fork: Sendable {
   }
 
   public internal(set) var device: EnrolledDevice
-  /// The first history is the history that the hub has merged, even if it is empty. Each bundle is in one history.
+  /// The histories to choose from. The first one is the history that the hub has merged, even if it has no exports
+  /// here. Each bundle is in one history.
   public fileprivate(set) var histories: [History]
 
   /// The last export that all histories have in common. 0 if there is none.
   public var parted: SequenceNumber { histories.lazy.map(\.parted).min() ?? .zero }
 
-  /// Whether there is a history, besides the first one, about which no person has decided.
+  /// Whether there is a second history, about which no person has decided yet.
   public var isForked: Bool { histories.dropFirst().contains { $0.branch == nil } }
 }
 
 extension Fork {
-  /// - Parameter number: a person's number of a history, from 1.
+  /// - Parameter number: the number of the history as people see it, from 1.
   func index(ofHistory number: Int) throws -> Int {
     guard histories.indices.contains(number - 1) else {
       throw WorkspaceError(
@@ -81,8 +82,9 @@ extension HubWorkspace {
     try locked { try findFork(of: name, store(), with: true) }
   }
 
-  /// Chooses the history with which a device continues. Its bundles in the quarantine are merged. Merged changes of
-  /// another history stay, and count as changes of others. The other copies can continue under their own names.
+  /// Chooses the history with which a device continues, and merges its bundles from the quarantine. Merged changes of
+  /// another history stay, and count as changes of others. The other copies of the device can continue under their own
+  /// names.
   /// - Parameter number: the number of the history, from 1.
   /// - Returns: the fork as it was, and the imports.
   public func keep(history number: Int, of name: String) throws -> (fork: Fork, imports: [HubImportReport]) {
@@ -101,7 +103,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Merges a bundle from the quarantine, and removes it there.
+  /// Merges a bundle from the quarantine, and removes the file there.
   func take(_ export: Fork.Export, _ store: HubStore, _ brake: BrakeDecision = .none) throws -> HubImportReport {
     let report = try take(export.path, store, of: nil, from: .named, brake)
     try Quarantine.release(export.path, files: platform.files)
@@ -129,7 +131,7 @@ extension HubWorkspace {
 
   // MARK: finding the histories
 
-  /// - Parameter branches: whether bundles of known histories of copies are histories to choose, too.
+  /// - Parameter branches: whether the known histories of copies are added, so that a person can choose them too.
   func findFork(of name: String, _ store: HubStore, with branches: Bool = false) throws -> Fork {
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     let waiting = try quarantined(of: device, store)
@@ -156,7 +158,7 @@ extension HubWorkspace {
     return fork
   }
 
-  /// Adds the histories of copies that no device continues, and whose bundles wait.
+  /// Adds each known history of a copy that no device continues, if bundles of it wait.
   private func add(
     _ waiting: [(export: Fork.Export, branch: ReplicaID?)], to fork: inout Fork, _ store: HubStore
   ) throws {
@@ -167,8 +169,9 @@ extension HubWorkspace {
     }
   }
 
-  /// A device's bundles that were refused because of a fork, each once, in the order of their numbers, with the known
-  /// history of a copy to which a bundle belongs. Bundles of histories that other devices continue are left out.
+  /// The bundles of a device that were refused because of a fork, each once, in the order of their numbers. `branch` is
+  /// the known history of a copy to which the bundle belongs. Bundles of histories that other devices continue are left
+  /// out.
   private func quarantined(
     of device: EnrolledDevice, _ store: HubStore
   ) throws -> [(export: Fork.Export, branch: ReplicaID?)] {
@@ -176,9 +179,9 @@ extension HubWorkspace {
     let files = try platform.files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }
     return try files.compactMap { name -> (export: Fork.Export, branch: ReplicaID?)? in
       let path = Paths.join(folder.quarantine, name)
-      // Any other file there is damaged, or belongs to another device.
+      // A file that cannot be read is damaged. A file of another device is left out too.
       guard let export = try read(path, isMerged: false, store), export.manifest.from.id == device.id,
-        // A bundle that is signed with a replaced key offers no history to continue.
+        // A bundle that is signed with a replaced key is left out: the device cannot continue its history.
         device.signs(with: export.signer),
         case .changes(let changes) = export.manifest.body, let last = export.links.last,
         seen.insert(export.digest).inserted,
@@ -238,9 +241,9 @@ extension Fork.History {
     for export in exports { add(export) }
   }
 
-  /// Whether an export is shown to be of this history: all digests that it names agree, and one of them is of an export
-  /// after the common ones. Exports of two other copies may name no export of one number. A bundle of release 0.1
-  /// names only itself, so nothing else can be asked of it.
+  /// Whether an export belongs to this history. All digests that both know must agree. They must also share an export
+  /// after the common ones. Exports of two other copies may have no number in common. A bundle of release 0.1 names
+  /// only itself, so the second condition does not apply to it.
   /// - Parameter parted: the last export that the export's history and the first history have in common.
   fileprivate func fits(_ export: Fork.Export, after parted: SequenceNumber) -> Bool {
     guard export.links.allSatisfy({ known[$0.sequence] == nil || known[$0.sequence] == $0.digest }) else {

@@ -13,21 +13,21 @@ extension HubWorkspace {
     try keys.ownKey().fingerprint
   }
 
-  /// Whether the hub's database declares itself a GeoPackage. A device's file is a GeoPackage only if it began as a
-  /// GeoPackage.
+  /// Whether the hub's database declares itself a GeoPackage. A device's database is a GeoPackage only if it was one
+  /// from the beginning.
   public func isGeoPackage() throws -> Bool {
     let number = try store().database.first("PRAGMA application_id") { $0.integer(0) }
-    // The numbers are the letters "GPKG", "GP10" and "GP11". The standard's first versions used the last two.
+    // These numbers are the letters "GPKG", "GP10" and "GP11". The first versions of the GeoPackage standard used the
+    // last two.
     return [0x4750_4b47, 0x4750_3130, 0x4750_3131].contains(number)
   }
 
-  /// Enrols a device whose key is beyond doubt, because the hub made it or a person compared its fingerprint.
+  /// Enrols a device. The caller knows that the key is right: the hub made it, or a person compared its fingerprint.
   ///
   /// - Parameters:
-  ///   - state: `preparing` while the device's folder is being made.
-  ///   - asked: the name by which the device calls itself. nil if it is `name`.
-  ///   - continuation: the request's statement about the device whose history this device continues.
-  ///   - trust: why that statement is believed.
+  /// - state: `preparing` while the device's folder is being made. - asked: the name that the device gave itself. nil
+  ///   if it is `name`. - continuation: the statement in the request about the device whose history this device
+  ///   continues. - trust: the reason to believe that statement.
   public func enrol(
     _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation,
     state: EnrolledDevice.State = .active, asked: String? = nil,
@@ -35,11 +35,11 @@ extension HubWorkspace {
   ) throws -> EnrolledDevice {
     try changing { store in
       guard try store.user(user) != nil else { throw Self.noUser(user) }
-      // Key files are named after their owners.
+      // Key files are named after their owners, so a device cannot have the name of another key file.
       guard isSafeName(name), name != configuration.name, !["own", "next"].contains(name) else {
         throw WorkspaceError(.badName, "\"\(name)\" cannot be the name of a device here.", hint: safeNameHint)
       }
-      // `d-hub-a-1.satchel` must have only one meaning.
+      // Without this check, a file name such as `d-hub-a-1.satchel` could have two meanings.
       if name.hasPrefix(configuration.name + "-") || name.hasSuffix("-" + configuration.name) {
         throw WorkspaceError(
           .badName,
@@ -50,7 +50,7 @@ extension HubWorkspace {
         throw Self.isEnrolled(known)
       }
       if let other = try store.device(named: name), other.state == .preparing {
-        // An earlier command was killed before it made the folder of this device.
+        // An earlier command was stopped before it finished the folder of this device.
         try store.remove(other.id)
       } else if let other = try store.device(named: name) {
         throw WorkspaceError(
@@ -80,7 +80,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Checks a request for enrolment. Returns its content and the fingerprint that a person must compare.
+  /// Verifies a request for enrolment. Returns its content, and the fingerprint that a person must compare.
   public func readRequest(_ path: String) throws -> (
     manifest: Manifest, enrolment: Manifest.Enrolment, fingerprint: String
   ) {
@@ -103,11 +103,12 @@ extension HubWorkspace {
     throw Refusal(.wrongKind, "This is \(manifest.kind.words), not a request for enrolment.")
   }
 
-  /// Ends a device's right to deliver and to receive, and announces its keys as revoked to all other devices.
-  /// - Parameter from: the first bundle of the device that is refused. nil: the bundle after the merged bundles.
-  ///   Bundles from before the loss may still be on their way.
+  /// Ends a device's right to deliver and to receive. All other devices are notified that its keys are revoked.
+  /// - Parameter from: the first bundle of the device that is refused. nil: the bundle after the merged bundles. A
+  ///   person gives a later number if bundles from before the loss of the device may still come.
   public func revoke(_ name: String, from: SequenceNumber? = nil) throws -> EnrolledDevice {
-    // The refused bundles of copies may hold work that exists nowhere else: a person decides about them.
+    // Refused bundles of a copied device may hold the only copy of some work. So they stay, and a person decides about
+    // them.
     let isForked = try self.device(name).state == .flagged
     let device = try endRights(of: name, from: from)
     if runMode == .commit { try forgetArrived(of: device, refused: !isForked) }
@@ -121,8 +122,8 @@ extension HubWorkspace {
     return try waiting().filter { $0.device == device.name && $0.number >= first }
   }
 
-  /// Deletes the waiting bundles and volumes of a revoked device, because they would be refused. With `refused`, also
-  /// deletes the bundles that were refused.
+  /// Deletes the waiting bundles and volumes of a revoked device, because the hub would refuse them. With `refused`,
+  /// its bundles in the quarantine are deleted too.
   private func forgetArrived(of device: EnrolledDevice, refused: Bool) throws {
     let first = device.revokedFrom ?? .zero
     try locked {
@@ -139,14 +140,15 @@ extension HubWorkspace {
       device.revokedFrom = device.firstRefused(from: from)
       try store.save(device)
       try store.revoke(keysToRevoke(of: device, store), at: platform.clock.milliseconds())
-      // Accepted changes from that bundle on can be reverted with `revert`. Waiting changes do not enter any more.
+      // Held changes from the bundle `from` on are opened, so they are not taken later. Changes already taken can be
+      // undone with `revert`.
       if let from { try ConflictTable.openHeld(of: device.id, from: from, in: store.database) }
       return device
     }
   }
 
-  /// The keys that belong to this device alone. A device may have announced a key that it does not hold. That key is
-  /// not revoked with the device.
+  /// The keys that only this device has proved to hold. A device may have announced a key that it does not hold. Such a
+  /// key is not revoked with the device.
   private func keysToRevoke(of device: EnrolledDevice, _ store: HubStore) throws -> [PublicKey] {
     let others = try store.devices().filter { $0.id != device.id && $0.state != .revoked }
     let inUse = try ownKeys() + others.flatMap(\.provedKeys)
@@ -154,7 +156,7 @@ extension HubWorkspace {
     return own.filter { !inUse.contains($0) }
   }
 
-  /// Lets a flagged device deliver again, after the operator has ensured that only one copy of it works.
+  /// Lets a flagged device deliver again. Before, the operator must ensure that only one copy of the device works.
   public func unflag(_ name: String) throws -> EnrolledDevice {
     let device = try device(name)
     try device.refuseRevoked()
@@ -164,11 +166,11 @@ extension HubWorkspace {
     return try setState(.active, of: name)
   }
 
-  /// Changes a device's rights, its user, and its last day.
+  /// Changes a device's user, its last day, and whether it may change rows.
   /// - Parameters:
-  ///   - user: the user for whom the device works from its next bundle on. nil: no change.
-  ///   - expires: in milliseconds since 1970. nil: no change; `.some(nil)`: never.
-  ///   - readOnly: whether no changes of the device are accepted. nil: no change.
+  /// - user: the user for whom the device works from its next bundle on. nil: no change. - expires: the last day, in
+  ///   milliseconds since 1970. nil: no change; `.some(nil)`: the device never expires. - readOnly: whether the hub
+  ///   refuses all changes of the device. nil: no change.
   public func setDevice(
     _ name: String, user: String? = nil, expires: Int64?? = nil, readOnly: Bool? = nil
   ) throws -> EnrolledDevice {
@@ -219,20 +221,21 @@ extension HubWorkspace {
 }
 
 extension HubWorkspace {
-  /// Withdraws the enrolment of a device whose folder was never finished.
+  /// Withdraws the enrolment of a device whose folder was never finished. Does nothing if a bundle of the device was
+  /// merged.
   public func withdraw(_ device: EnrolledDevice) throws {
     try changing { store in
       guard let known = try store.device(device.id), known.merged == .zero, known.proved == .zero else { return }
-      // A device that continues the history of another device has taken that history over. The next emission brings all
-      // rows that the device lacks.
+      // If this device continues the history of another device, the enrolment has moved that history to it. So it stays
+      // enrolled. The next emission brings all rows that the device lacks.
       if known.continues != nil { return }
       try store.remove(device.id)
       try keys.distrust(device.name)
     }
   }
 
-  /// Records that a device has an emission because the emission was imported on this computer. The emission's file need
-  /// not be carried any more. If the file cannot be moved away, this does no harm.
+  /// Records that a device has an emission, because the emission was imported on this computer. Its file moves to
+  /// `bundles/sent`, because it need not be carried. An error while moving it is ignored.
   public func markDelivered(
     _ emission: EmitReport, secrets: EnrolledDevice.Secrets = .made
   ) throws -> EnrolledDevice {
@@ -253,6 +256,6 @@ extension HubWorkspace {
 
 extension EnrolledDevice {
   /// The first export that is refused if the device is revoked now. Merged exports stay.
-  /// - Parameter from: the export that a person named; nil: none.
+  /// - Parameter from: the export that a person named. nil if the person named none.
   fileprivate func firstRefused(from: SequenceNumber?) -> SequenceNumber { max(from ?? merged.next, merged.next) }
 }

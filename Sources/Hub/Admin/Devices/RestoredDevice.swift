@@ -12,26 +12,26 @@ public struct RestoredDevice: Sendable {
     public let refusal: Refusal
   }
 
-  /// The histories that came in the device's name, as they were before.
+  /// The histories of the device before this run.
   public let fork: Fork
   /// The index of the history with which the device continues.
   public let present: Int
   public fileprivate(set) var imports: [HubImportReport] = []
-  /// The bundles that still wait, with the reasons.
+  /// The bundles that still wait, each with the reason.
   public fileprivate(set) var left: [Left] = []
 
-  /// When the device made the newest bundle of its present history; nil: no bundle of it is here.
+  /// The time when the device made the newest bundle of its present history. nil if no bundle of that history is here.
   public var made: String? { fork.histories[present].newest?.manifest.created }
 }
 
 extension HubWorkspace {
-  /// Lets a device that was put back from its own backup continue with its present history. The waiting bundles of all
-  /// its histories are merged. The changes of a former history count as changes of others. A bundle that cannot be
-  /// merged still waits, and does not stop the device.
+  /// Lets a device continue with its present history after its database was put back from its own backup. The waiting
+  /// bundles of all histories are merged. Changes of a former history count as changes of others. A bundle that cannot
+  /// be merged still waits, and does not stop the device.
   /// - Parameters:
-  ///   - number: the number of the present history, from 1. nil: it is the history whose newest bundle was made last.
-  ///   - brake: how to handle a bundle that deletes or changes more rows than the dataset's limits allow. `.accept`
-  ///     merges it, `.reject` makes each of its changes a conflict, and `.withHistory` leaves it waiting.
+  /// - number: the number of the present history, from 1. nil: the history whose newest bundle was made last. - brake:
+  ///   the decision about bundles that delete or change more rows than the dataset's limits allow. `.accept` merges
+  ///   them, `.reject` makes each of their changes a conflict, and `.withHistory` leaves them waiting.
   /// - Returns: nil if only one history came from the device.
   public func continueRestored(
     _ name: String, with number: Int?, _ brake: BrakeDecision = .withHistory
@@ -54,14 +54,14 @@ extension HubWorkspace {
 
 /// The chain of a device's exports at this hub, while former histories of the device are merged.
 ///
-/// To merge a bundle of a former history, the hub follows that history for a short time. The digests in the bundle show
-/// which one it is. If a run is interrupted, the next bundle of the present history is refused, and the run can be
-/// repeated.
+/// To merge a bundle of a former history, the hub makes that history the device's history for a short time. The digests
+/// in the bundle show which history this is. If the run is interrupted, the next bundle of the present history is
+/// refused. Then the run can be repeated.
 private struct RestoredChain {
   private let hub: HubWorkspace
   private let store: HubStore
   private let name: String
-  /// The device's state before.
+  /// The device's state before the run.
   private let state: EnrolledDevice.State
   private let brake: BrakeDecision
 
@@ -70,7 +70,7 @@ private struct RestoredChain {
     (name, state) = (device.name, device.state)
   }
 
-  /// Merges the waiting bundles of the former histories, and then those of the present history.
+  /// Merges the waiting bundles of the former histories, and then the waiting bundles of the present history.
   func run(_ restored: inout RestoredDevice) throws {
     let home = try store.links(of: restored.fork.device.id)
     let present = restored.fork.histories[restored.present]
@@ -96,7 +96,7 @@ private struct RestoredChain {
     }
   }
 
-  /// Merges a bundle. Only a bundle beyond the limits is rejected, because the others are no mistake.
+  /// Merges a bundle. With `.reject`, only a bundle beyond the limits is rejected. Any other bundle is merged.
   private func merge(_ export: Fork.Export) throws -> HubImportReport {
     guard brake == .reject else { return try hub.take(export, store, brake) }
     do {
@@ -106,7 +106,7 @@ private struct RestoredChain {
     }
   }
 
-  /// Follows the history that has these exports.
+  /// Makes the history that contains these exports the device's history.
   private func follow(_ links: [Manifest.Changes.Link], as state: EnrolledDevice.State = .active) throws {
     try store.writeTransaction(hub.runMode) {
       guard var device = try store.device(named: name) else { throw HubWorkspace.noDevice(name) }
@@ -117,7 +117,7 @@ private struct RestoredChain {
     }
   }
 
-  /// Changes the history at the first export that the followed history does not have.
+  /// Compares the exports in order with the device's history, and changes the history at the first difference.
   /// - Returns: whether later exports may need another change.
   private func followNext(of links: [Manifest.Changes.Link], _ device: inout EnrolledDevice) throws -> Bool {
     let branches = try store.branches(of: device.id)
@@ -151,11 +151,10 @@ private struct RestoredChain {
 }
 
 extension Fork {
-  /// The index of the history whose newest bundle was made last. If the archive does not have the newest bundle of the
-  /// first history, no history that was left before is newer.
+  /// The index of the history whose newest bundle was made last.
   ///
-  /// A history that was left before may be of a copy, whose clock shows another time. So it counts only if no new
-  /// history came.
+  /// If a new history came, known histories of copies do not count: a copy's clock may show another time. If the
+  /// archive lacks the newest bundle of the first history, a known history of a copy is not taken as newer.
   fileprivate var newestHistory: Int {
     let places = isForked ? histories.indices.filter { histories[$0].branch == nil } : Array(histories.indices)
     let newest = places.max { !histories[$0].isNewer(than: histories[$1]) } ?? 0
@@ -167,7 +166,8 @@ extension Fork.History {
   /// The bundle of this history that was made last.
   fileprivate var newest: Fork.Export? { exports.max { $0.made < $1.made } }
 
-  /// Whether this history has a bundle that was made later. Within one second the changes show the order.
+  /// Whether the newest bundle of this history was made later. If both were made in the same second, the stamps of
+  /// their changes decide.
   fileprivate func isNewer(than other: Self) -> Bool {
     guard let mine = newest else { return false }
     guard let its = other.newest else { return true }
@@ -177,6 +177,6 @@ extension Fork.History {
 }
 
 extension Fork.Export {
-  /// The second in which it was made, and the stamp of its latest change.
+  /// The second in which the bundle was made, and the stamp of its latest change.
   fileprivate var made: (String, Stamp) { (manifest.created, latest) }
 }

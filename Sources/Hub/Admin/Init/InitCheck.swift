@@ -5,17 +5,18 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The checks of `init` before it makes a hub for a database. They find faults that would otherwise appear weeks later.
+/// The checks of `init` before it makes a hub for a database. They find faults that would otherwise appear only weeks
+/// later.
 public struct InitCheck {
   private let definition: DatasetDefinition
   private let path: String
   private let defaults: Defaults
 
-  /// The rules that count if the definition does not give them.
+  /// The rules that apply where the definition has none.
   public enum Defaults: Sendable {
-    /// As in every release.
+    /// The rules as in every release.
     case asWritten
-    /// As a new hub has it: rows without a parent are hidden.
+    /// The rules for a new hub: rows without a parent are hidden.
     case ofNewHub
   }
 
@@ -25,7 +26,7 @@ public struct InitCheck {
     self.defaults = defaults
   }
 
-  /// The dataset's tables. Throws if no hub can be made for this database, or if each import would fail.
+  /// The dataset's tables. Throws if no hub can be made for this database, or if every import would fail later.
   func tables() throws -> [TrackedTable] {
     do { return try check(Database(path: path, mode: .readWrite)) } catch let error as SQLiteError
       where error.kind == .corrupt
@@ -52,31 +53,31 @@ public struct InitCheck {
     return tables
   }
 
-  /// Throws if no hub can be made for this database, or if each import would fail.
+  /// Throws if no hub can be made for this database, or if every import would fail later.
   public func run() throws { _ = try tables() }
 
-  /// How the rules of each table are understood.
+  /// The rules of each table, as the hub would understand them.
   public func summaries() throws -> [RuleSummary] {
     let database = try Database(path: path, mode: .readWrite)
     let definition = try completed(in: database)
     return try RuleSummary.all(of: TrackedTable.find(definition, in: database), definition, in: database)
   }
 
-  /// Returns the definition, completed with the references that the database declares, and with the defaults.
+  /// Returns the definition with two additions: the references that the database declares, and the defaults.
   func completed() throws -> DatasetDefinition { try completed(in: Database(path: path, mode: .readWrite)) }
 
   private func completed(in database: borrowing Database) throws -> DatasetDefinition {
     let completed = try definition.completed(by: database)
     guard defaults == .ofNewHub else { return completed }
-    // Without parents the rule has no meaning, and devices of earlier releases do not know it.
+    // Earlier releases do not know the rule about rows without a parent. So it is added only if a table has parents.
     let hasParents = try TrackedTable.find(completed, in: database).contains {
       !$0.parentKeys(in: completed).isEmpty
     }
     return try hasParents ? completed.saying(.hidden) : completed
   }
 
-  /// Throws if rows of the table cannot be written here. A CHECK or a generated column may call a function that only
-  /// the app has.
+  /// Throws if rows of the table cannot be written by Satchel. For example, a CHECK or a generated column may call a
+  /// function that only the app has.
   private func checkWrites(to table: TrackedTable, in database: borrowing Database) throws {
     do {
       try database.withoutTriggers { try RowTable(table, in: database).checkWrites() }
@@ -100,7 +101,7 @@ public struct InitCheck {
   }
 }
 
-/// Findings that do not prevent a hub, but that people will notice later. They are shown when a hub is made.
+/// Warnings of `init`: faults that do not prevent a hub, but that people would notice later.
 extension InitCheck {
   public func warnings() throws -> [Finding] {
     let database = try Database(path: path, mode: .readWrite)
@@ -111,7 +112,7 @@ extension InitCheck {
       + PolicyWarnings(tables, of: definition).findings(in: database)
   }
 
-  /// References to tables that no device gets.
+  /// Finds references to tables outside the dataset, which no device gets.
   private func outwardReferences(_ tables: [TrackedTable]) -> [Finding] {
     tables.compactMap { table in
       let parents = Set(table.schema.foreignKeys.map(\.parent)).filter { definition.rules(for: $0) == nil }.sorted()
@@ -132,7 +133,7 @@ extension InitCheck {
     }
   }
 
-  /// Keys that two replicas may give to two different rows.
+  /// Finds tables in which SQLite counts the primary keys, so that two replicas may give one key to two different rows.
   private func countedKeys(_ tables: [TrackedTable]) -> [Finding] {
     let counted = tables.filter { table in
       guard table.rules.keys == .asIs, table.rules.write != .none, let key = table.info.rowidAlias else { return false }

@@ -2,16 +2,16 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// A column whose name looks like a reference, but that neither the database nor the dataset declares as a reference.
+/// A column that looks like a reference by its name, but that neither the database nor the dataset declares as one.
 struct LikelyReference {
   let child: Name
   let column: Name
   /// Whether the table is in the dataset.
   let isKept: Bool
-  /// The table's name as the column's name contains it: "tree" for "tree_fid" and "Tree_ID".
+  /// The part of the column's name that may name a table, for example "tree" for "tree_fid" and "Tree_ID".
   private let stem: String
 
-  /// Finds such columns in the tables of the dataset, and in the app's other tables.
+  /// Finds columns of this kind in the tables of the dataset, and in the app's other tables.
   static func find(among tables: [TrackedTable], in database: borrowing Database) throws -> [LikelyReference] {
     var found = tables.flatMap { columns(of: $0.schema, isKept: true) }
     let others = try database.tableNames().filter { name in
@@ -32,7 +32,7 @@ struct LikelyReference {
     }
   }
 
-  /// The table's name as the column's name contains it. nil if the column is not named after a key.
+  /// The part of the column's name that may name a table. nil if the column is not named after a key.
   private static func stem(of column: Name) -> String? {
     let name = column.text
     for suffix in ["_fid", "_id"] where name.lowercased().hasSuffix(suffix) && name.count > suffix.count {
@@ -46,8 +46,8 @@ struct LikelyReference {
     return nil
   }
 
-  /// Whether the column's name names this table. "category_id" may refer to "categories", and
-  /// "parent_id" to its own table.
+  /// Whether the column's name names this table. For example, "category_id" may name "categories". "parent_id" names
+  /// the column's own table.
   func isNamed(after table: Name) -> Bool {
     if child == table, stem == "parent" { return true }
     let name = table.text.lowercased()

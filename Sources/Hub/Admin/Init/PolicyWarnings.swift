@@ -4,8 +4,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The findings of `init` and `dataset apply` about policies that cannot combine the values of their columns. Then each
-/// change on both sides is a conflict. A sum of texts is a finding only if the hub had it before: a new one is refused.
+/// Warnings of `init` and `dataset apply` about columns whose policy cannot combine their values. In such a column,
+/// each change on both sides is a conflict. A sum of texts is only a warning if an earlier version had it. A new one is
+/// refused.
 struct PolicyWarnings {
   private let tables: [TrackedTable]
   private let dataset: DatasetDefinition
@@ -21,7 +22,7 @@ struct PolicyWarnings {
     return findings
   }
 
-  /// A finding if rows leave devices as the days pass, and late work on such rows is a conflict.
+  /// A warning if rows leave devices as the days pass, and late changes of these rows are conflicts.
   private func findingOfDay(_ table: TrackedTable) -> Finding? {
     guard table.rules.late == .conflict, table.rules.write != .none, dataset.rowsLeaveByDay(table.rules) else {
       return nil
@@ -44,8 +45,9 @@ struct PolicyWarnings {
       """, hint: "Use another policy, or give the column a type for such values.")
   }
 
-  /// The values that a policy needs, if a column usually holds others; nil: the column may hold such values. SQLite
-  /// treats a type such as JSON as a type of numbers, and the column holds texts. So that type is no sure sign.
+  /// The values that a policy needs, if the column usually holds others. nil if the column may hold the needed values.
+  /// The declared type is no sure sign: SQLite treats a type such as JSON as a type of numbers, but the column holds
+  /// texts.
   private static func values(for how: Combination, _ column: ColumnDeclaration) -> String? {
     let holdsBytes = column.affinity == .none && !["", "ANY"].contains(column.type.uppercased())
     switch how {
@@ -57,7 +59,7 @@ struct PolicyWarnings {
 }
 
 extension TrackedTable {
-  /// The columns of texts whose policy is a sum. Their values can never be added.
+  /// The columns of texts whose policy is `sum`. Texts can never be added.
   var countersOfTexts: [Name] {
     zip(schema.columns, info.types).filter { column, type in
       rules.policy(of: column) == .combination(.sum) && Comparison.Affinity(ofDeclared: type) == .text

@@ -4,14 +4,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The findings of `init` and `dataset apply` about references that the database itself does not declare.
+/// Warnings of `init` and `dataset apply` about references that the database itself does not declare.
 struct ReferenceWarnings {
   private let definition: DatasetDefinition
   private let tables: [TrackedTable]
 
   /// - Parameters:
   ///   - definition: the definition as its author wrote it.
-  ///   - tables: the dataset's tables, with all known references.
+  /// - tables: the dataset's tables, with the references from the definition and from the database.
   init(_ definition: DatasetDefinition, _ tables: [TrackedTable]) {
     self.definition = definition
     self.tables = tables
@@ -48,7 +48,7 @@ struct ReferenceWarnings {
       hint: "If users see only rows below a parent, no user sees these rows. Add the parents, or empty the column.")
   }
 
-  /// A finding if a column of texts refers to numbers.
+  /// A warning if a column of texts refers to numbers.
   private func asText(_ key: ForeignKey, of table: TrackedTable, in database: borrowing Database) throws -> Finding? {
     let column = try database.columnDeclarations(of: table.name).first {
       $0.name == table.schema.columns[key.columns[0]]
@@ -65,7 +65,8 @@ struct ReferenceWarnings {
       """, hint: "Declare the column INTEGER, if the app allows that.")
   }
 
-  /// A finding if a column has no index. SQLite itself does not need the index, because it does not know the reference.
+  /// A warning if a referring column has no index. SQLite does not demand this index, because it does not know the
+  /// reference.
   private func unindexed(_ key: ForeignKey, of table: TrackedTable, in database: borrowing Database) throws -> Finding?
   {
     let column = table.schema.columns[key.columns[0]]
@@ -80,7 +81,7 @@ struct ReferenceWarnings {
       """, hint: "CREATE INDEX \(quoted("\(table.name)_\(column)")) ON \(quoted(table.name)) (\(quoted(column)));")
   }
 
-  /// A finding if the keys of a table may change, and columns look like references to the table but are not declared.
+  /// A warning if the primary keys of a table may change, and columns look like undeclared references to this table.
   private func unnamed(_ table: TrackedTable, _ all: [LikelyReference]) -> Finding? {
     guard table.renamesRows else { return nil }
     let named = all.filter { $0.isNamed(after: table.name) }

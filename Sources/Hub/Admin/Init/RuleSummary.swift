@@ -3,7 +3,7 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// The rules of one table as this hub understands them, for a person who checks whether they are what was meant.
+/// The rules of one table as this hub understands them. A person checks whether that was meant.
 public struct RuleSummary: Sendable {
   public let table: Name
   public let rows: Int64
@@ -11,15 +11,15 @@ public struct RuleSummary: Sendable {
   public let sees: String
   /// Which rows a user may change, in words.
   public let changes: String
-  /// Number of rows that name no parent, although the other rows follow a parent.
+  /// The number of rows that name no parent, in a table whose rows follow a parent.
   public let withoutParent: Int64
-  /// Who sees rows that name no parent. nil if the rows of the table follow no parent.
+  /// The rule about who sees rows that name no parent. nil if the rows of the table follow no parent.
   public let orphans: OrphanRule?
   /// Whether the table has a rule `visible` of its own.
   public let hasOwnRule: Bool
-  /// Whether every user sees every row, whatever it contains.
+  /// Whether every user sees every row.
   public private(set) var isForEverybody = false
-  /// Sentences about whole tables that are read to find who sees a row, because an index is missing.
+  /// Sentences about missing indexes: SQLite reads these tables as a whole to find who sees a row.
   public let scans: [String]
 
   /// The summaries of all tables of a dataset, in the order of the tables.
@@ -28,7 +28,7 @@ public struct RuleSummary: Sendable {
   ) throws -> [RuleSummary] {
     var summaries: [RuleSummary] = []
     for table in tables { summaries.append(try RuleSummary(table, of: dataset, tables, in: database)) }
-    // A child is for everybody only if all its parents are, so this ends after as many rounds as there are generations.
+    // A table is for every user only if all its parents are. Each round removes the tables below a table that is not.
     var open = Set(tables.filter { $0.rules.visible == nil }.map(\.name))
     var isChanged = true
     while isChanged {
@@ -73,7 +73,7 @@ public struct RuleSummary: Sendable {
     return table.treeKeys.isEmpty ? rows : "\(rows); a row of \(table.name) below a hidden row of it is hidden too"
   }
 
-  /// Counts the rows that name no row above them, neither in other tables nor in their own tree.
+  /// Counts the rows that name no parent, neither in other tables nor in their own table.
   private static func countWithoutParent(
     _ table: TrackedTable, _ parents: [ForeignKey], in database: borrowing Database
   ) throws -> Int64 {
@@ -86,7 +86,7 @@ public struct RuleSummary: Sendable {
   }
 }
 
-/// The whole tables that SQLite reads to find who sees a row of a table.
+/// Finds the tables that SQLite reads as a whole to decide who sees one row of a table.
 struct RuleScans {
   private let table: TrackedTable
   private let dataset: DatasetDefinition
@@ -109,12 +109,12 @@ struct RuleScans {
       }
   }
 
-  /// The tables, by the names that the rules give them, that are read as a whole to judge one row.
+  /// The tables that SQLite reads as a whole to decide about one row, with the names that the rules give them.
   private func scans(in database: borrowing Database) throws -> [String] {
     var names: [String] = []
     try database.each("EXPLAIN QUERY PLAN \(rules.ofRowSQL(table, rules.visible(table)))") {
       let words = $0.text(3).split(separator: " ").map(String.init)
-      // A SEARCH without USING reads the whole table for its greatest or least value.
+      // A SEARCH without USING reads the whole table for a minimum or maximum.
       let isSearch = words.first == "SEARCH"
       let isWalk = isSearch && (words.contains("AUTOMATIC") || !words.contains("USING"))
       guard words.count > 1, words[0] == "SCAN" || isWalk else { return }
@@ -124,7 +124,7 @@ struct RuleScans {
     return names
   }
 
-  /// The references along which visibility spreads, and whose rows SQLite cannot find by an index.
+  /// The references along which visibility spreads, if no index finds the referring rows.
   private func unindexed(in database: borrowing Database) throws -> [ForeignKey] {
     try (table.parentKeys(in: dataset) + table.treeKeys).filter { key in
       let column = table.schema.columns[key.columns[0]]

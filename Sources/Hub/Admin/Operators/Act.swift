@@ -3,16 +3,16 @@ import SatchelJSON
 import SatchelValues
 import Synchronization
 
-/// The content of an act, as it is known before the act is done.
+/// The content of an act before it is numbered and signed.
 public struct ActDraft: Sendable {
   /// The command, such as `conflicts resolve`.
   public let what: String
   /// The words of the command line that say what the act is about.
   public let about: [String]
-  /// The reason. nil: the operator gave none.
+  /// The reason. nil if the operator gave none.
   public let why: String?
 
-  /// Very many words, and very long words, are cut.
+  /// Cuts long words, and removes words beyond the first hundred.
   public init(what: String, about: [String], why: String?) {
     self.what = what
     self.about = about.prefix(100).map { String($0.unicodeScalars.prefix(200)) }
@@ -20,7 +20,8 @@ public struct ActDraft: Sendable {
   }
 }
 
-/// An act of an operator: a decision, a change of rights, a revocation. Each act has the digest of the act before it.
+/// An act of an operator, for example a decision, a change of rights, or a revocation. It contains the digest of the
+/// act before it.
 public struct Act: Sendable {
   public let number: Int64
   /// Milliseconds since 1970.
@@ -28,7 +29,7 @@ public struct Act: Sendable {
   /// The operator's name.
   public let who: String
   public let draft: ActDraft
-  /// nil for the first act.
+  /// The digest of the act before this one. nil for the first act.
   let before: String?
 
   /// The bytes that the operator signs, as a text.
@@ -45,7 +46,7 @@ public struct Act: Sendable {
     (self.number, at, self.who, self.draft, self.before) = (number, time, who, draft, before)
   }
 
-  /// nil: the text is no act.
+  /// Returns nil if the text is not an act.
   init?(text: String) {
     guard let document = try? JSONValue.parse(Array(text.utf8)), document["act"]?.integerValue == 1,
       let number = document["number"]?.integerValue, let at = document["at"]?.integerValue,
@@ -59,7 +60,7 @@ public struct Act: Sendable {
   }
 }
 
-/// An act that is due: the first transaction of its command records it.
+/// An act that is not recorded yet. The first transaction of its command records it.
 final class PendingAct: Sendable {
   let who: String
   let draft: ActDraft
@@ -81,16 +82,15 @@ final class PendingAct: Sendable {
 struct SignedAct: Sendable {
   let number: Int64
   let text: String
-  /// In minisign's form.
+  /// In the format of minisign.
   let signature: String
 
-  /// The next act contains it.
+  /// The digest of this act. The next act contains it.
   var digest: String { Digest.of(Array("\(text)\n\(signature)".utf8)).hexadecimal }
 
   /// Why this act does not continue the record. nil if it does.
   /// - Parameters:
-  ///   - last: the act before it; nil: there is none.
-  ///   - keys: the operators' keys, by their names.
+  /// - last: the act before this one. nil if there is none. - keys: the operators' keys, by the operators' names.
   func fault(after last: SignedAct?, by keys: [String: PublicKey]) -> String? {
     guard number == (last?.number ?? 0) + 1 else { return "acts before it are missing." }
     guard let act = Act(text: text), act.number == number else { return "it cannot be read." }

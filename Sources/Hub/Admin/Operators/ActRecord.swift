@@ -9,17 +9,17 @@ extension HubWorkspace {
     try examined().newestActs(limit: limit).compactMap { Act(text: $0.text) }
   }
 
-  /// The same hub, for one act of an operator. The first transaction that changes something records the act.
+  /// Returns the same hub for one act of an operator. The first transaction that changes something records the act.
   public func acting(as name: String, _ draft: ActDraft) -> HubWorkspace {
     var hub = self
     hub.pending = PendingAct(by: name, draft)
     return hub
   }
 
-  /// The act that the next transaction records, signed by its operator. nil: there is none, or it was recorded. The
-  /// caller holds the workspace's lock, so no other act comes between.
+  /// The act that the next transaction must record, signed by its operator. nil if there is none, or if it is recorded
+  /// already. The caller must hold the workspace's lock, so that no other act comes between.
   ///
-  /// Throws a `WorkspaceError` if the operator's key is missing, or is another key.
+  /// Throws a `WorkspaceError` if the operator's key is missing, or is not the key that the hub knows.
   private func signedAct(_ store: HubStore) throws -> SignedAct? {
     guard let pending, pending.isDue, runMode == .commit else { return nil }
     let last = try store.newestActs(limit: 1).first
@@ -42,8 +42,8 @@ extension HubWorkspace {
   }
 
   /// Runs a transaction that records the act of this command, if there is one. Later transactions of the same command
-  /// do not record it again. The caller holds the workspace's lock.
-  /// - Parameter transaction: one transaction, which adds the act to the store.
+  /// do not record the act again. The caller must hold the workspace's lock.
+  /// - Parameter transaction: runs one transaction, and adds the act to the store in it.
   func recordingAct<T>(_ store: HubStore, _ transaction: (_ act: SignedAct?) throws -> T) throws -> T {
     let act = try signedAct(store)
     let result = try transaction(act)

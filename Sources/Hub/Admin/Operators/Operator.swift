@@ -6,16 +6,16 @@ import SatchelWorkspace
 /// A person who decides at a hub, and signs each act with a key of their own.
 public struct Operator: Sendable {
   public let name: String
-  /// nil: the key was not made, because the command was a dry run.
+  /// nil if a dry run made no key.
   public let key: PublicKey?
   /// Milliseconds since 1970.
   public let added: Int64
-  /// Milliseconds since 1970; nil: the operator may act.
+  /// The time when the operator was removed, in milliseconds since 1970. nil if the operator may act.
   public var removed: Int64?
 }
 
 extension HubWorkspace {
-  /// The operators who may act. If there are none, no one signs what is done at this hub.
+  /// The operators who may act. If there are none, acts at this hub are not signed.
   public func operators() throws -> [Operator] { try examined().operatorRecords().filter { $0.removed == nil } }
 
   /// Adds an operator, and makes the operator's key.

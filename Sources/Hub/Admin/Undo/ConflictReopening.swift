@@ -8,27 +8,28 @@ import SatchelWorkspace
 public struct ReopenedConflicts: Sendable {
   /// The conflicts that are open again.
   public let conflicts: [ConflictRecord]
-  /// The conflicts among them that the person did not name. They were decided together with the named conflict, and
+  /// The conflicts among them that the person did not name. They were decided together with the named conflict, because
   /// their rows traded UNIQUE values with its row.
   public let traded: [ConflictRecord]
-  /// The mark of these conflicts and of their decisions.
+  /// The mark of these conflicts and of the decisions about them.
   public let mark: ConflictSetMark
-  /// Rows that have the values from before the decisions again, by table.
+  /// The number of rows, by table, that have their values from before the decisions again.
   public let rows: [(table: Name, count: Int)]
-  /// The number of rows that keep a value of a decision: others changed them since, or other rows depend on them.
+  /// The number of rows that keep a value of a decision. Other people changed them since, or other rows depend on them.
   public let left: Int
-  /// The number of decisions whose rows stay as they are, because the hub's history does not reach back to them, or
-  /// because their tables left the dataset.
+  /// The number of decisions whose rows stay as they are. The hub's history does not reach back to these decisions, or
+  /// the tables of the rows left the dataset.
   public let forgotten: Int
 }
 
 extension HubWorkspace {
-  /// Takes back the decision about a conflict, and about all members of its unit. The conflict is open again. If the
-  /// decision was made at the hub, its row gets the values from before the decision, except values that were changed
-  /// again since. Conflicts that were decided together with it are opened too if their rows traded UNIQUE values.
+  /// Takes back the decision about a conflict and about all members of its unit. The conflicts are open again. If the
+  /// decision was made at the hub, its rows get their values from before it. A value that was changed again since
+  /// stays. Conflicts that were decided in the same decision are opened too, if their rows traded UNIQUE values with
+  /// these rows.
   ///
-  /// Throws a `WorkspaceError` if a later decision gave such a value to another row.
-  /// - Parameter prefix: the conflict's id, or the beginning of it.
+  /// Throws a `WorkspaceError` if a later decision gave one of the former values to another row.
+  /// - Parameter prefix: the conflict's id, or the beginning of the id.
   public func reopen(_ prefix: String) throws -> ReopenedConflicts {
     try applying { store in
       let found = try ConflictTable.find(prefix, in: store.database)
@@ -43,11 +44,9 @@ extension HubWorkspace {
     }
   }
 
-  /// Takes back all decisions that were made at the hub at this time or later, in the same way.
-  /// - Parameters:
-  ///   - time: in milliseconds since 1970.
-  ///   - expected: the mark of the decisions that the person saw. If there are others now, nothing is taken back. nil:
-  ///     all decisions are taken back.
+  /// Takes back all decisions that were made at the hub at this time or later, as the other `reopen` does.
+  /// - Parameters: - time: in milliseconds since 1970. - expected: the mark of the decisions that the person saw. If
+  ///   the decisions are no longer the same, nothing is taken back. nil: all decisions are taken back.
   public func reopen(decidedSince time: Int64, expected: ConflictSetMark? = nil) throws -> ReopenedConflicts {
     try applying { store in
       let decided = try ConflictTable.decided(by: Self.hubUser, since: time, in: store.database)
@@ -81,9 +80,8 @@ extension HubWorkspace {
 }
 
 extension HubStore {
-  /// The rows that these decisions changed, with the entries of the decisions in the log, and the number of decisions
-  /// that the log does not know any more. A decision that came from a device is a change of the device's bundle, and is
-  /// not among them.
+  /// Returns the rows that these decisions changed, with the log entries of the decisions. Also counts the decisions
+  /// that the log no longer has. A decision that came from a device is left out, because it is a change in a bundle.
   func rows(
     decidedIn conflicts: [StoredConflict], by user: String
   ) throws -> (rows: [RevertedRow], forgotten: Int) {
@@ -94,7 +92,7 @@ extension HubStore {
     for conflict in conflicts {
       guard let decision = conflict.decision, decision.by == user else { continue }
       guard let place = place(of: conflict.record.table), decision.at >= known else {
-        // A decision for the hub seldom writes a row.
+        // A decision for the hub is not counted, because it seldom writes a row.
         if decision.made != .hub { forgotten += 1 }
         continue
       }
@@ -114,12 +112,12 @@ extension HubStore {
     return (rows, forgotten)
   }
 
-  /// The entries of decisions that were made at these times, oldest first.
+  /// The log entries of decisions that were made at these times, oldest first.
   private func entries(
     ofDecisionsAt times: Set<Int64>, by user: String, in past: RowNumbers.Entry?
   ) throws -> [LogEntry] {
     var entries: [LogEntry] = []
-    // The newest entry of a forgotten history stays, because it holds the hub's cursor.
+    // Entries up to `logFrom` are forgotten. Only the newest of them is kept, because it holds the hub's cursor.
     try eachChange(of: past, after: identity.logFrom) { entry in
       if times.contains(entry.at), entry.device == nil, entry.bundle == nil, entry.user == user {
         entries.append(entry)

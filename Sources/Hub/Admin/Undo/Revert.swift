@@ -10,14 +10,14 @@ import SatchelWorkspace
 public struct RevertReport: Sendable {
   /// The reverted bundles, the newest first.
   public let bundles: [BundleID]
-  /// Rows that are restored to their state before the bundles, by table.
+  /// The number of rows, by table, that have their state from before the bundles again.
   public let rows: [(table: Name, count: Int)]
-  /// The number of rows of which a person must decide: others changed them since, or other rows depend on them. Their
-  /// former values are kept as conflicts.
+  /// The number of rows that a person must decide, because other people changed them since, or other rows depend on
+  /// them. Their former values are kept as conflicts.
   public let conflicts: Int
-  /// The number of changes of the bundles that waited for a decision or for another row, and are given up.
+  /// The number of changes of the bundles that waited for a decision or for another row. They are given up.
   public let givenUp: Int
-  /// Whether some of the rows name files. Files are not reverted.
+  /// Whether some of the rows name attachments. Attachments are not reverted.
   public let areFilesNamed: Bool
 }
 
@@ -33,8 +33,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Reverts in the same way all bundles that this hub imported from a device at this time or later, also under its
-  /// former names.
+  /// Reverts all bundles that this hub imported from a device at this time or later, as the other `revert` does. This
+  /// includes bundles under the device's former names.
   /// - Parameter time: in milliseconds since 1970.
   public func revert(device name: String, since time: Int64) throws -> RevertReport {
     try applying { store in
@@ -55,7 +55,7 @@ extension HubWorkspace {
     }
   }
 
-  /// - Parameter bundles: the newest first, each with the histories whose changes count; nil for all.
+  /// - Parameter bundles: the newest first, each with the histories whose changes are reverted. nil: all histories.
   private func revert(
     _ bundles: [(id: BundleID, histories: Set<String>?)], _ store: HubStore
   ) throws -> RevertReport {
@@ -74,7 +74,7 @@ extension HubWorkspace {
       areFilesNamed: rows.contains { !store.tables[$0.place].rules.attachments.isEmpty })
   }
 
-  /// Decides for the hub all changes of these bundles that wait. Otherwise a reverted change could still enter later.
+  /// Decides for the hub all changes of these bundles that wait. Without this, they could still be taken later.
   private func giveUp(_ bundles: [(id: BundleID, histories: Set<String>?)], _ store: HubStore) throws -> Int {
     let waiting = try ConflictTable.list([.open, .held], in: store.database) { conflict in
       bundles.contains { bundle, histories in
@@ -93,7 +93,8 @@ extension HubWorkspace {
     guard store.identity.logFrom > .zero, let imported = try Ledger.lastImport(of: bundle, in: store.database),
       imported.changes > 0
     else { return }
-    // A later bundle contains the changes of an earlier one, and may have brought nothing new.
+    // If the history reaches back to this import, nothing is forgotten: the bundle may only have repeated changes of an
+    // earlier bundle.
     if let since = try store.timeOfFirstChange(after: store.identity.logFrom), imported.at >= since { return }
     throw WorkspaceError(
       .forgotten,
@@ -106,7 +107,7 @@ extension HubWorkspace {
 }
 
 extension HubStore {
-  /// The names under which a device delivered: its own, and those of the devices that it continues.
+  /// The names under which a device delivered: its own name, and the names of the devices that it continues.
   fileprivate func namesOfHistory(of device: EnrolledDevice) throws -> [String] {
     var (names, next) = ([device.name], device.continues)
     while let former = try next.flatMap({ try self.device($0) }), !names.contains(former.name) {
@@ -116,13 +117,13 @@ extension HubStore {
     return names
   }
 
-  /// The rows that these bundles changed, the last changed first.
+  /// The rows that these bundles changed. The row with the latest change is first.
   fileprivate func rows(changedBy bundles: [(id: BundleID, histories: Set<String>?)]) throws -> [RevertedRow] {
     var found: [RevertedRow] = []
     var places: [String: Int] = [:]
     for (bundle, histories) in bundles {
       try eachEntry(of: bundle) { table, key, entry in
-        // The newest entry of a forgotten history stays, because it holds the hub's cursor.
+        // Entries up to `logFrom` are forgotten. Only the newest of them is kept, because it holds the hub's cursor.
         guard let place = place(of: table), entry.cursor > identity.logFrom else { return }
         if let histories, !histories.contains(entry.device ?? "") { return }
         let reference = "\(place) \(key)"
@@ -139,7 +140,7 @@ extension HubStore {
     return found
   }
 
-  /// The histories of the device that sent the named bundle. nil if no other device used the bundle's id.
+  /// The histories of the device that the operator named with the bundle. nil if only one device used the bundle's id.
   fileprivate func historiesToRevert(_ name: String, _ bundle: BundleID) throws -> Set<String>? {
     let senders = try Ledger.senders(of: bundle, in: database)
     if senders.count < 2 { return nil }
@@ -152,7 +153,7 @@ extension HubStore {
     return Set(histories.map(\.text))
   }
 
-  /// The imported bundle that the operator named.
+  /// The imported bundle that the operator named. Throws a `WorkspaceError` if there is none, or more than one.
   fileprivate func bundle(named name: String) throws -> BundleID {
     let found = try Ledger.imported(named: name, in: database)
     guard let bundle = found.first, !name.isEmpty else {

@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row that reverted bundles changed, and its entries in the log.
+/// A row that reverted bundles changed, with the log entries of these changes.
 struct RevertedRow {
   let place: Int
   let key: RowKey
@@ -17,35 +17,36 @@ struct RevertedRow {
     (self.place, self.key, self.entries, self.bundles) = (place, key, entries, bundles)
   }
 
-  /// Adds an entry that is older than all others.
+  /// Adds an entry that is older than all present entries.
   mutating func add(_ entry: LogEntry, of bundle: BundleID) {
     entries.insert(entry, at: 0)
     if bundles.last != bundle { bundles.append(bundle) }
   }
 }
 
-/// Writes the inverse of changes, row by row. A row that other rows block is tried again after them.
+/// Writes the inverse of changes, row by row. If other rows block a row, it is tried again after these rows.
 struct Revert {
   let store: HubStore
   let now: Int64
   let stamp: Stamp
   /// Number of restored rows, by table.
   private(set) var counts: [Int]
-  /// The number of rows that are not reverted, or not wholly: others changed them since, or other rows block them.
+  /// The number of rows that are not reverted, or only in part: other people changed them since, or other rows block
+  /// them.
   private(set) var left = 0
-  /// The rows that have UNIQUE values of the rows that are not reverted.
+  /// The rows that block others: they have UNIQUE values of rows that are not reverted.
   private(set) var rowsInTheWay: Set<RowInTable> = []
   private let handling: LeftRows
 
-  /// How changes that cannot be reverted are handled.
+  /// The treatment of rows that cannot be reverted.
   enum LeftRows {
-    /// A person decides: each becomes an open conflict.
+    /// Each row becomes an open conflict, and a person decides.
     case conflicts
-    /// They are counted.
+    /// The rows are only counted.
     case counted
   }
 
-  /// How often blocked rows are tried again. Each time, the rows that blocked them have moved.
+  /// The most rounds in which blocked rows are tried again. In each round, rows that blocked others may have moved.
   private static let mostRounds = 20
 
   init(store: HubStore, now: Int64, stamp: Stamp, left handling: LeftRows) {
@@ -53,7 +54,7 @@ struct Revert {
     counts = [Int](repeating: 0, count: store.tables.count)
   }
 
-  /// The inverse of a row's changes, merged with the present row.
+  /// The inverse of one row's changes, merged with the present row.
   private struct Step {
     let row: RevertedRow
     let change: Change
@@ -62,7 +63,7 @@ struct Revert {
     let result: MergeResult
   }
 
-  /// Why a row cannot be written now.
+  /// The reason why a row cannot be written now.
   private struct Blocked {
     let step: Step
     let kind: ConflictKind
@@ -91,7 +92,7 @@ struct Revert {
     }
   }
 
-  /// Reverts one row. Returns what blocks it; nil: the row is done.
+  /// Reverts one row. Returns the reason if other rows block it. Returns nil if the row is done.
   private mutating func take(_ row: RevertedRow) throws -> Blocked? {
     guard let step = try step(for: row) else { return nil }
     let rows = store.rows[row.place]
@@ -113,8 +114,8 @@ struct Revert {
     return nil
   }
 
-  /// Reverts rows that block each other, such as rows that exchanged UNIQUE values: all are deleted before any is
-  /// written. Returns whether it was done.
+  /// Reverts rows that block each other, for example rows that exchanged UNIQUE values. First deletes all of them, and
+  /// then writes them. Returns false if they still block each other; then nothing is changed.
   private mutating func takeTogether(_ steps: [Step]) throws -> Bool {
     struct StillBlocked: Error {}
     do {
@@ -147,7 +148,8 @@ struct Revert {
       from: Origin(device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: now))
   }
 
-  /// Counts a row. Values that were changed since become a conflict; the other values are reverted.
+  /// Finishes a written row. Values that others changed since make the row a conflict. Otherwise the row is counted as
+  /// restored.
   private mutating func finish(_ step: Step) throws {
     if let disagreement = step.result.disagreement {
       try leave(step, because: disagreement, nil)
@@ -166,7 +168,7 @@ struct Revert {
     return Step(row: row, change: change, current: current, past: past, result: result)
   }
 
-  /// - Parameter words: nil for the words of a reverted bundle.
+  /// - Parameter words: the note of the conflict. nil: the note names the reverted bundle.
   private mutating func leave(_ step: Step, because disagreement: Disagreement, _ words: String?) throws {
     left += 1
     guard handling == .conflicts, let bundle = step.row.bundles.first else { return }
@@ -180,10 +182,11 @@ struct Revert {
 }
 
 extension Revert {
-  /// The change from the row as the bundles left it to the row as it would be without them, and the changes that others
-  /// made after the bundles. The change is nil if the bundles left the row as it was.
+  /// Returns two results. The first is the change from the row as the bundles left it to the row as it would be without
+  /// them. It is nil if the bundles did not change the row. The second is the changes that others made after the
+  /// bundles.
   ///
-  /// If others changed a column between two of the bundles, their value is the one to restore.
+  /// If others changed a column between two of the bundles, their value is restored.
   private func inverse(of row: RevertedRow, _ past: RowNumbers.Entry?) throws -> (Change?, OthersChanges) {
     guard let first = row.entries.first, let last = row.entries.last else { return (nil, OthersChanges()) }
     var values = RevertedValues()
@@ -201,12 +204,12 @@ extension Revert {
   }
 }
 
-/// The values of a row before and after reverted changes, column by column. Only inserts and deletes contain a whole
-/// row.
+/// The values of a row before and after the reverted changes, column by column. A log entry of an update has only some
+/// columns.
 private struct RevertedValues {
   private var before: [Name: Value] = [:]
   private var after: [Name: Value] = [:]
-  /// The values and changes of others since the last reverted change of each column.
+  /// The values and stamps that others wrote into each column since the last reverted change of the column.
   private var theirValues: [Name: Value] = [:]
   private var theirs: [Name: Stamp] = [:]
   private var theirPresence = false
@@ -221,8 +224,8 @@ private struct RevertedValues {
     if entry.operation != .update { theirPresence = false }
   }
 
-  /// A reverted change of a column begins. The value before it is the value to restore, unless an earlier reverted
-  /// change has such a value and no other writer wrote in between.
+  /// Begins a reverted change of a column. The value before the first reverted change is restored. If another writer
+  /// changed the column between two reverted changes, that writer's value is restored instead.
   private mutating func begin(_ name: Name, _ value: Value?) {
     if let between = theirValues.removeValue(forKey: name), before[name] != nil { before[name] = between }
     if before[name] == nil { before[name] = value }
@@ -248,9 +251,8 @@ private struct RevertedValues {
     return others
   }
 
-  /// - Parameters:
-  ///   - first: the operation of the first reverted change.
-  ///   - last: the operation of the last one.
+  /// - Parameters: - first: the operation of the first reverted change. - last: the operation of the last reverted
+  ///   change.
   func change(
     _ first: Operation, _ last: Operation, _ schema: TableSchema, _ database: borrowing Database
   ) throws -> Change? {

@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Decisions about conflicts that can only be taken back together, because their rows traded UNIQUE values.
+/// Finds decisions that can only be taken back together, because their rows traded UNIQUE values.
 struct TradedDecisions {
   private let store: HubStore
   private let user: String
@@ -15,9 +15,9 @@ struct TradedDecisions {
   ///   - now: the present time, in milliseconds since 1970.
   init(_ store: HubStore, by user: String, now: Int64) { (self.store, self.user, self.now) = (store, user, now) }
 
-  /// The further conflicts that must be opened together with these conflicts. They were decided together with them.
+  /// The other conflicts that must be opened together with the named conflicts, because they were decided together.
   ///
-  /// Throws a `WorkspaceError` if a row cannot go back because of a later decision.
+  /// Throws a `WorkspaceError` if a row cannot get its former values because of a later decision.
   func tradedWith(_ named: [StoredConflict]) throws -> [StoredConflict] {
     var all = named
     while true {
@@ -31,11 +31,11 @@ struct TradedDecisions {
     }
   }
 
-  /// The rows that have UNIQUE values which the rows of these decisions had before.
+  /// The rows that now have UNIQUE values which the rows of these decisions had before.
   private func rowsInTheWay(of decided: [StoredConflict]) throws -> Set<RowInTable> {
     let rows = try store.rows(decidedIn: decided, by: user).rows
     if rows.isEmpty { return [] }
-    // A trial alone shows it: the rows of these decisions may free values for each other.
+    // Only a trial can show this, because the rows of these decisions may free values for each other.
     return try store.database.savepoint(.dryRun) {
       let stamp = try Capture.tick(now: now, in: store.database)
       var revert = Revert(store: store, now: now, stamp: stamp, left: .counted)
@@ -44,9 +44,9 @@ struct TradedDecisions {
     }
   }
 
-  /// The conflicts that were decided at the times of these decisions, and whose rows traded UNIQUE values with the rows
-  /// of these decisions. Each with all members of its unit.
-  /// - Parameter rows: the rows in the way of these decisions' rows.
+  /// Finds other conflicts that were decided at the same times. Their rows traded UNIQUE values with the rows of these
+  /// decisions. Each conflict comes with all members of its unit.
+  /// - Parameter rows: the rows that block the rows of these decisions.
   private func decidedTogether(
     with all: [StoredConflict], _ rows: Set<RowInTable>
   ) throws -> [StoredConflict] {
@@ -66,13 +66,13 @@ struct TradedDecisions {
     return added
   }
 
-  /// The other row that a conflict shows, if a decision for the device needed the value of that row.
+  /// The other row of a conflict. nil unless a decision for the device had to take a value from that row.
   private func rival(of conflict: StoredConflict) throws -> RowInTable? {
     guard conflict.decision?.made == .device, let place = store.place(of: conflict.record.table) else { return nil }
     return try conflict.rival(in: store.tables[place].schema, store.database)
   }
 
-  /// Throws a `WorkspaceError` if a decision later than these gave a value to one of the rows in the way.
+  /// Throws a `WorkspaceError` if a later decision gave a value to one of the rows that block.
   private func checkLater(than all: [StoredConflict], _ rows: Set<RowInTable>) throws {
     guard let time = all.compactMap(\.decision).filter({ $0.by == user }).map(\.at).min() else { return }
     for row in rows.subtracting(all.rows) {
