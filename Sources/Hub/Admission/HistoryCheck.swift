@@ -4,11 +4,10 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Checks whether a device's bundle belongs to the one history of this hub.
+/// Checks whether a device's bundle belongs to the history of this hub.
 ///
-/// A hub whose files were put back from a copy gives some numbers a second time. Two copies of one hub do so too. So a
-/// device names its emission by digest, together with the hub's signature. If this hub signed an emission and does not
-/// know it, then this hub was set back.
+/// A hub that was set back uses some emission numbers again. Two copies of one hub do so too. So a device names its
+/// emission by digest, with the hub's signature. If this hub signed an emission that it does not know, it was set back.
 struct HistoryCheck {
   private let hub: HubWorkspace
   private let store: HubStore
@@ -28,7 +27,7 @@ struct HistoryCheck {
   }
 
   /// Throws a `Refusal` if the bundle does not belong to this hub's history, or if earlier bundles are missing. If the
-  /// bundle proves that the hub was set back, this method first records the proof.
+  /// bundle proves that the hub was set back, the proof is recorded first.
   func run() throws {
     try noteNextKey()
     if changes.epoch == store.identity.epoch { try checkEmission() } else { try checkEpoch() }
@@ -47,8 +46,7 @@ struct HistoryCheck {
     }
     let emission = emission(of: proof)
     if try isMade(emission) { return }
-    // The signature does not contain the epoch. So an emission that is known to be of another epoch proves nothing
-    // here.
+    // The signature does not contain the epoch. So an emission of another epoch proves nothing about this epoch.
     guard changes.received >= store.identity.firstEmission, try !store.isCollected(emission.digest),
       let signature = proof.signature,
       try isSignedByUs(emission, signature)
@@ -56,21 +54,21 @@ struct HistoryCheck {
     throw try hub.proofOfSetBack(emission, of: changes.epoch, after: changes.former, for: device.id, store)
   }
 
-  /// The emission on which the bundle builds, as the bundle names it.
+  /// The emission on which the bundle builds, by its number and digest in the bundle.
   private func emission(of proof: Manifest.EmissionProof) -> Manifest.EmissionLink {
     Manifest.EmissionLink(number: changes.received, digest: proof.digest)
   }
 
   private func isMade(_ emission: Manifest.EmissionLink) throws -> Bool {
     if try store.knowledge(of: emission, for: device) == .made { return true }
-    // A renamed device may have an emission that the hub made for the former name.
+    // A device that was enrolled again may have an emission that the hub made for its former name.
     guard let former = try device.continues.flatMap({ try store.device($0) }) else { return false }
     return try store.knowledge(of: emission, for: former) == .made
   }
 
-  /// Records that the device knows the hub's next key, because the device's emission is signed with that key. The hub
-  /// may have lost this fact if its files were put back from a copy. Without this fact the hub would sign with its
-  /// earlier key, and the device would refuse the bundles.
+  /// Records that the device knows the hub's next key, if that key signed the device's emission. The hub may have lost
+  /// this fact when its files were put back from a copy. Without it, the hub would sign with its earlier key, and the
+  /// device would refuse the bundles.
   private func noteNextKey() throws {
     guard !device.knowsNextKey, let next = try hub.keys.nextKey(), let proof = changes.proof,
       let signature = proof.signature
@@ -102,8 +100,8 @@ struct HistoryCheck {
     return signature.isOf(emission, from: store.identity.id, to: addressees, store.dataset.name, signedBy: keys)
   }
 
-  /// The refusal of a bundle whose emission the hub does not know. If the hub's `keys/` were put back too, the proof
-  /// may be signed with a key that this hub had and does not have now.
+  /// The refusal of a bundle whose emission the hub does not know. If the hub's folder `keys/` was put back too, a key
+  /// that the hub lost may have signed that emission.
   private func unknownEmission() throws -> Refusal {
     if let proof = changes.proof, let signature = proof.signature,
       try isSignedByThief(emission(of: proof), signature)
@@ -133,8 +131,8 @@ struct HistoryCheck {
       keeping: .quarantine)
   }
 
-  /// The refusal of a bundle whose emission is of the present epoch, and is signed with a lost key. The hub cannot lead
-  /// the device out of this epoch, because the device expects bundles that follow the thief's emission.
+  /// The refusal of a bundle on an emission of the present epoch that a lost key signed. In this epoch the device
+  /// expects bundles after the thief's emission. So this hub can make no bundle for it.
   private var emissionOfThief: Refusal {
     Refusal(
       .unknownEmission,
@@ -153,7 +151,7 @@ struct HistoryCheck {
 
   private func checkEpoch() throws {
     if try store.isFormer(changes.epoch) { return try checkFormerEmission() }
-    // If release 0.1 restored a hub, that hub has no record of its earlier epochs.
+    // A hub that release 0.1 restored has no record of its earlier epochs. So an unknown epoch is accepted there.
     if !store.identity.knowsFormerEpochs, changes.received < store.identity.firstEmission { return }
     let refusal = Refusal(
       .otherEpoch, "It continues a history of this hub that this hub does not know.",
@@ -164,23 +162,24 @@ struct HistoryCheck {
       throw refusal
     }
     let emission = emission(of: proof)
-    // This hub made the emission, so this hub knows the epoch of the emission. But the bundle names another epoch.
+    // This hub made the emission, and so it knows the emission's epoch. But the bundle names another epoch.
     if try isMade(emission) { throw refusal }
-    // A thief of the hub's key misled the device. The work of the device's user in that time is still valid.
+    // A thief with the hub's key made the emission and misled the device. The work of the device's user is still valid.
     if try isSignedByThief(emission, signature) { return }
     guard try isSignedByUs(emission, signature) else {
       if mayFollowUnknownKey { return }
       throw refusal
     }
-    // This emission proved its own epoch when it came. If it proved another one, it could stop the hub again and again.
+    // The hub recorded the epoch of this emission when it came first. If bundles could name other epochs for it, they
+    // could stop the hub again and again.
     if try store.isCollected(emission.digest) { throw refusal }
     throw try hub.proofOfSetBack(emission, of: changes.epoch, after: changes.former, for: device.id, store)
   }
 
-  /// Refuses new work of a former epoch if a key that this hub does not have signed the emission on which it builds.
+  /// Refuses new work of a former epoch if this hub lacks the key that signed the work's emission.
   ///
-  /// The hub's `keys/` are then older than its devices' keys. The device refuses every bundle that the hub signs, so it
-  /// never learns that it must deliver again.
+  /// In this case the hub's folder `keys/` is older than its devices' keys. The device refuses every bundle that the
+  /// hub signs, and so it never learns that it must deliver again.
   private func checkFormerEmission() throws {
     guard changes.received > .zero, changes.sequence > device.merged, let proof = changes.proof, try namesUnknownKey(),
       try !mayFollowUnknownKey(), try !isMade(emission(of: proof))
@@ -188,24 +187,23 @@ struct HistoryCheck {
     throw try unknownEmission()
   }
 
-  /// Whether the bundle names a signature of this hub's key that this hub does not have. Nothing proves that signature.
+  /// Whether the bundle names a signature by a key that this hub does not have. The signature cannot be verified here.
   private func namesUnknownKey() throws -> Bool {
     guard let signature = changes.proof?.signature else { return false }
     return try !hub.ownKeys().contains { $0.id == signature.keyID }
   }
 
-  /// Whether the device follows a newer key of this hub, as far as its bundle says so. False after the hub replaced the
-  /// key as lost.
+  /// Whether the device follows a newer key of this hub, as its bundle says. False after the hub replaced a lost key.
   func followsNewerKey() throws -> Bool { try namesUnknownKey() && !mayFollowUnknownKey() }
 
-  /// Whether the device may follow a key of this hub that this hub does not know, as the store explains.
+  /// Whether the device may follow a key of this hub that this hub does not know. See the method of the store.
   private func mayFollowUnknownKey() throws -> Bool { try store.mayFollowUnknownKey(device) }
 
   // MARK: its user
 
-  /// Refuses work in the name of a user whom this hub's record does not name. Either the device was given to this user
-  /// in the time that the hub lost, or this user had the device at a hub that was lost. If the hub merged the work, it
-  /// would count as the work of another user.
+  /// Refuses work in the name of a user whom this hub's record does not name for the device. The device got this user
+  /// in the lost time, or it had this user at a hub that was lost. Without the refusal, the work would count as another
+  /// user's work.
   private func checkUser() throws {
     guard let user = try unknownUser() else { return }
     throw Refusal(
@@ -213,10 +211,10 @@ struct HistoryCheck {
       keeping: .waiting)
   }
 
-  /// The user whom the bundle names, if the hub has no record that the device works or worked for that user. nil if the
-  /// hub has such a record, or if it made the emission on which the bundle builds: then the emission shows the user.
+  /// The user whom the bundle names, if the hub does not know that the device works or worked for that user. nil if the
+  /// hub knows. Also nil if the hub made the emission on which the bundle builds, because that emission shows the user.
   func unknownUser() throws -> String? {
-    // A bundle of the present epoch builds on no emission if it comes from a hub that was lost.
+    // If a bundle of the present epoch comes from a hub that was lost, it builds on no emission.
     let isOfPresent = changes.epoch == store.identity.epoch
     guard isOfPresent == (changes.received == .zero), changes.sequence > device.merged, try !isOnOwnEmission() else {
       return nil
@@ -236,8 +234,8 @@ struct HistoryCheck {
   // MARK: exports before it
 
   /// Refuses a bundle if exports are missing between it and the last export that the hub merged. A bundle contains all
-  /// changes since its base. If the hub lacks the base, the changes between the merged export and the base have not
-  /// come in any bundle.
+  /// changes since its base, which is an earlier export. If the hub lacks the base, some earlier changes have not come
+  /// in any bundle.
   private func checkReach() throws {
     guard changes.sequence.rawValue <= device.merged.rawValue + Manifest.Scope.longestJump else {
       throw Refusal(
@@ -246,7 +244,7 @@ struct HistoryCheck {
         hint: "No device makes so many exports. Ask its user.", keeping: .quarantine)
     }
     if changes.sequence <= device.merged || changes.reaches(back: device.merged) { return }
-    // Release 0.1 did not send the base. Within one epoch, the base was always the last acknowledged export.
+    // Release 0.1 does not send the base. Within one epoch, its base is always the last acknowledged export.
     if changes.base == nil, changes.epoch == store.identity.epoch { return }
     throw Refusal(
       .gap,
@@ -265,8 +263,8 @@ struct HistoryCheck {
 }
 
 extension Signature {
-  /// Whether this is a hub's signature of an emission: by a key of the hub, over the emission's digest, for the right
-  /// device.
+  /// Whether this is the signature of an emission from this hub: a key of the hub signed the emission's digest, for one
+  /// of these devices.
   /// - Parameter keys: the keys of the hub that are still trusted.
   func isOf(
     _ emission: Manifest.EmissionLink, from hub: ReplicaID, to devices: [ReplicaID], _ dataset: String,

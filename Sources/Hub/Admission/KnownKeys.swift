@@ -3,19 +3,19 @@ import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
 
-/// The owners of signing keys, from all records of this hub.
+/// Finds the owners of signing keys in all records of this hub.
 ///
-/// A key has one owner for ever: the device that signed with the key. A key that a device only announced has no owner
-/// yet, because every reader of a bundle can announce the key of that bundle.
+/// A key has one owner for ever: the device that signed with it. A key that a device only announced has no owner yet,
+/// because every reader of a bundle can announce the bundle's key.
 ///
-/// Two keys may have the same id, because a reader of a signature tries all keys with that id. Only the ids of the
-/// hub's own keys are reserved.
+/// Two keys may have the same id: a signature is tried with all keys that have its id. Only the ids of the hub's own
+/// keys are reserved.
 struct KnownKeys {
   enum Owner: Equatable {
     case hub
-    /// A device that has or had the key. The value is the name of the device.
+    /// The name of a device that has or had the key.
     case device(String)
-    /// A revoked key. No replica may sign with the key any more.
+    /// The key is revoked. No replica may sign with it any more.
     case nobody
 
     var words: String {
@@ -33,7 +33,7 @@ struct KnownKeys {
   init(_ hub: HubWorkspace, _ store: HubStore) { (self.hub, self.store) = (hub, store) }
 
   /// The owner of a key that a bundle announces as new. nil if the key has no owner yet.
-  /// - Parameter device: the device whose present key does not count.
+  /// - Parameter device: the device that announces the key. Its present key is not compared.
   func owner(of key: PublicKey, besides device: ReplicaID? = nil) throws -> Owner? {
     if try hub.ownKeys().contains(where: { $0.id == key.id || $0.isSame(as: key) }) { return .hub }
     if try isRevoked(key) { return .nobody }
@@ -58,7 +58,7 @@ struct KnownKeys {
       hint: "A new key must not have another owner. Ask the device's user who made this file.", keeping: .quarantine)
   }
 
-  /// Returns the keys that are on the list of revoked keys although a trusted replica still signs with them.
+  /// Returns the keys on the list of revoked keys with which a trusted replica still signs.
   func wronglyRevoked() throws -> [(key: PublicKey, owner: Owner)] {
     let revoked = Set(try store.revocations()?.keys ?? [])
     if revoked.isEmpty { return [] }
@@ -71,7 +71,7 @@ struct KnownKeys {
 }
 
 extension PublicKey {
-  /// Whether both public keys belong to one secret key. The id is only a name.
+  /// Whether both public keys belong to one secret key. The ids are not compared.
   fileprivate func isSame(as other: PublicKey) -> Bool { bytes == other.bytes }
 }
 
@@ -79,7 +79,7 @@ extension EnrolledDevice {
   /// Whether the device signs its bundles with this key now.
   func signs(with key: PublicKey) -> Bool { key == self.key || key == nextKey }
 
-  /// The keys that the device is known to hold: its present key, and the next key if the next key signed its own
+  /// The keys that the device is known to hold: its present key, and its next key if that key signed its own
   /// announcement.
   var provedKeys: [PublicKey] { [key] + (isNextKeyProved ? [nextKey].compactMap(\.self) : []) }
 }
@@ -87,8 +87,8 @@ extension EnrolledDevice {
 // MARK: the list of revoked keys
 
 extension HubWorkspace {
-  /// Throws if the list of revoked keys contains a key in use. A device that imports this list would refuse all later
-  /// bundles.
+  /// Throws a `WorkspaceError` if the list of revoked keys contains a key in use. A device that imported this list
+  /// would refuse all later bundles.
   func checkRevocations(_ store: HubStore) throws {
     guard let wrong = try KnownKeys(self, store).wronglyRevoked().first else { return }
     throw WorkspaceError(
@@ -110,7 +110,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Removes the keys in use from the list of revoked keys. The caller holds a transaction.
+  /// Removes keys in use from the list of revoked keys. The caller must hold a transaction.
   func mendRevocations(_ store: HubStore) throws {
     let wrong = try KnownKeys(self, store).wronglyRevoked()
     if !wrong.isEmpty { try store.takeOffRevoked(wrong.map(\.key)) }

@@ -1,10 +1,10 @@
 import SatchelValues
 
-/// The log entries of the last inserts of rows. Each entry from before the command is read once, even if very many rows
-/// refer to one row.
+/// Finds the log entries of the last inserts of rows. Reads each entry from before the command only once, even if very
+/// many rows refer to one row.
 final class NewestInserts {
   private let store: HubStore
-  /// The newest entry when the command began. Later entries may be rolled back.
+  /// The newest entry when the command began. Later entries are not remembered, because they may be rolled back.
   private let begun: Cursor
   private var known: [StepMerger.RowReference: LogEntry?] = [:]
 

@@ -5,34 +5,34 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The limit for the primary key of a new row. SQLite continues from the greatest key of a table. A single row with the
-/// greatest possible key would end all inserts, here and on every device that gets the row.
+/// The limit for the primary keys of new rows. SQLite counts on from the greatest key of a table. After one row with
+/// the greatest possible key, all inserts would fail, at the hub and on each device with this row.
 struct PrimaryKeyLimit {
   private let store: HubStore
 
   init(_ store: HubStore) { self.store = store }
 
-  /// The most by which a key may exceed all known keys.
+  /// The most by which a new key may exceed all known keys.
   private static let longestJump: Int64 = 1_000_000
-  /// An app may choose keys up to this number. Above it there is room for 2^40 more keys below 2^53: JavaScript and
-  /// many JSON readers know greater numbers only roughly.
+  /// An app may choose keys up to this number. It leaves room for 2^40 more keys below 2^53. JavaScript and many JSON
+  /// readers are exact only up to 2^53.
   private static let greatestOfChoice: Int64 = (1 << 53) - (1 << 40)
 
-  /// Returns the greatest key that a device's new row may have. nil if there is no limit. The limit does not apply to
-  /// programs that write at the hub.
+  /// Returns the greatest key that a device's new row may have. nil if there is no limit. Programs that write at the
+  /// hub have no limit.
   func greatest(in place: Int) throws -> Int64? {
     let table = store.tables[place]
     guard table.info.rowidAlias != nil, table.info.isAutoincrement || table.givesNewKeys else { return nil }
     return limit(above: try store.greatestSureKey(in: place), of: table)
   }
 
-  /// - Parameter sure: the greatest key that a row has, or that the hub gave to a replica.
+  /// - Parameter sure: the greatest key that a row here has, or that the hub gave to a replica.
   func limit(above sure: Int64, of table: TrackedTable) -> Int64 {
     let jump = sure > Int64.max - Self.longestJump ? Int64.max : sure + Self.longestJump
     return table.rules.keys == .blocks ? jump : max(jump, Self.greatestOfChoice)
   }
 
-  /// Whether a device may not make a row with this key, because the key is too near to the end of SQLite's numbers.
+  /// Whether this key is forbidden for a device's new row: it is above the limit, and not in a range of the device.
   /// - Parameters:
   ///   - device: nil if the device was removed.
   ///   - limit: the result of `greatest`.
@@ -43,7 +43,7 @@ struct PrimaryKeyLimit {
     return try device.map { try !isGiven(key, in: place, to: $0) } ?? true
   }
 
-  /// Whether the hub gave the device a range that contains the key.
+  /// Whether the hub gave the device, or the device that it continues, a range that contains the key.
   private func isGiven(_ key: Int64, in place: Int, to device: EnrolledDevice) throws -> Bool {
     for id in [device.id, device.continues].compactMap(\.self) {
       let ranges = try BlockTable.given(to: id, of: store.tables[place].name, in: store.database)
@@ -63,8 +63,8 @@ extension StepMerger {
     Its key is in none of the ranges of keys that the device got from the hub: so the row waits. \(wayOut)
     """
 
-  /// Why a new row of the device waits because of its key, in words. nil: the key is accepted.
-  /// - Parameter isFromBefore: whether the row may have been on the device before it joined.
+  /// The text that explains why a new row of the device waits because of its key. nil if the key is accepted.
+  /// - Parameter isFromBefore: whether the row may be older than the device's enrolment.
   func keyFault(of key: RowKey, isFromBefore: Bool, in place: Int) throws -> String? {
     if try ranges.forbids(key, in: place, .sent(isFromBefore: isFromBefore)) { return Self.keyOutside }
     return try isKeyTooHigh(key, in: place) ? Self.keyTooHigh : nil

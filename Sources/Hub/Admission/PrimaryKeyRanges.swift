@@ -7,31 +7,31 @@ import SatchelWorkspace
 /// The primary keys that a device may give to its new rows, in tables with `"keys": "blocks"`.
 ///
 /// A device uses keys from the ranges that the hub gave to it, or to the device of which it was a copy. Ranges that the
-/// hub gave in the lost time count too. SQLite continues from the greatest key of the table. So a device makes keys
-/// outside its ranges in two cases: a range is used up, or a row of the device is above the range. Both cases end when
-/// the hub's next bundle reaches the device.
+/// hub gave in the lost time count too. SQLite counts on from the greatest key of the table. So a device makes keys
+/// outside its ranges in two cases: a range is used up, or a row of the device has a key above the range. Both cases
+/// end when the hub's next bundle reaches the device.
 final class PrimaryKeyRanges {
   /// How a new row came here.
   enum Arrival {
-    /// The row is in the bundle that is merged. The row may have been on the device before the device joined.
+    /// The row is in the bundle that is merged. `isFromBefore`: it may be older than the device's enrolment.
     case sent(isFromBefore: Bool)
-    /// The row waited at the hub.
+    /// The row waited at the hub, and a person decides now.
     case waited
   }
 
   private struct Ranges {
     var own: [KeyBlock]
     var lost: [KeyBlock]
-    /// Whether the device had a range for all its writes, except for rows from before the device joined.
+    /// Whether the device had a range for all its writes, except for rows from before its enrolment.
     let isFromTheStart: Bool
-    /// Whether an earlier bundle has shown that the device has a range.
+    /// Whether the device has proved, in an earlier bundle, that it received a range.
     let isProved: Bool
-    /// The keys in the bundle that are outside the ranges because SQLite continued there. nil: the keys are not
-    /// computed yet.
+    /// The keys in the bundle that are allowed outside the ranges, because SQLite counted on to them. nil until
+    /// computed.
     var beyond: Set<Int64>?
 
-    /// The greatest distance between two keys that SQLite gave in succession. SQLite skips the keys of deleted rows,
-    /// but at most half a range of keys.
+    /// The greatest distance that is allowed between two keys that SQLite gave in succession: half a range. SQLite
+    /// skips the keys of deleted rows.
     var gap: Int64 { own.last.map { ($0.last - $0.first + 1) / 2 } ?? 0 }
 
     func isNear(_ key: Int64, after other: Int64) -> Bool { other < key && other >= key - gap }
@@ -39,16 +39,17 @@ final class PrimaryKeyRanges {
     /// The last range that ends below a key.
     func last(before key: Int64) -> KeyBlock? { own.filter { $0.last < key }.max { $0.last < $1.last } }
 
-    /// Whether the device could not use a range when it made a row, because the device had no range.
+    /// Whether the device could not use a range for a row, because it had no range yet.
     func excuses(_ isFromBefore: Bool) -> Bool { !isProved && (isFromBefore || !isFromTheStart) }
   }
 
   private let store: HubStore
   private let device: EnrolledDevice
   private var ranges: [Int: Ranges] = [:]
-  /// The keys of the new rows of a bundle, by table. The value is whether the row may be from before the device joined.
+  /// The keys of the new rows of a bundle, by table. The value says whether the row may be older than the device's
+  /// enrolment.
   private var sent: [Int: [Int64: Bool]] = [:]
-  /// Whether the device made the row with a key, for the keys that were looked up.
+  /// For each key that was looked up, whether the device made the row.
   private var made: [Int: [Int64: Bool]] = [:]
 
   /// The device, and the devices of which it was a copy. A copy may be a copy of another copy.
@@ -67,12 +68,12 @@ final class PrimaryKeyRanges {
     self.histories = histories
   }
 
-  /// Records the key of a new row. The caller does this for all rows of the bundle before it judges the first row.
+  /// Records the key of a new row of the bundle. The caller must record all rows before it judges the first row.
   func noteSent(_ key: Int64, isFromBefore: Bool, in place: Int) {
     if store.tables[place].rules.keys == .blocks { sent[place, default: [:]][key] = isFromBefore }
   }
 
-  /// Whether a new row with this key waits for a person, because none of the device's ranges contains the key.
+  /// Whether a new row with this key must wait for a person, because none of the device's ranges allows the key.
   func forbids(_ key: RowKey, in place: Int, _ arrival: Arrival) throws -> Bool {
     guard store.tables[place].rules.keys == .blocks, key.values.count == 1,
       case .integer(let number)? = key.values.first
@@ -84,15 +85,15 @@ final class PrimaryKeyRanges {
     switch arrival {
     case .sent(let isFromBefore):
       return try !ranges.excuses(isFromBefore) && !beyond(in: place).contains(number)
-    // A person may have let in earlier waiting rows. They are in the table by now, so `follows` finds them.
+    // A person may have accepted earlier waiting rows. They are in the table by now, so `follows` finds them.
     case .waited: return try !follows(number, ranges, in: place)
     }
   }
 
-  /// Whether a row had the key before, or the hub gave the key to a row.
+  /// Whether a row had this key before, or the hub gave a row this key as a new key.
   private func isKnown(_ key: RowKey, in place: Int) throws -> Bool {
     if try store.isGiven(key.values[0], in: place) { return true }
-    // If a row number has no stamp, a line only named the key.
+    // A row number without a stamp does not count: only a line in a bundle named its key.
     return try store.past(of: key, in: place).map { $0.stamp != .zero } ?? false
   }
 
@@ -112,7 +113,7 @@ final class PrimaryKeyRanges {
     try BlockTable.given(to: replica, of: store.tables[place].name, in: store.database)
   }
 
-  /// Whether the device had no emission before this emission.
+  /// Whether this emission was the device's first one.
   private func isFirst(_ number: EmissionNumber) throws -> Bool {
     if device.proved != .zero { return false }
     return try store.emissions(of: device.id).first.map { number <= $0.number } ?? false
@@ -135,8 +136,8 @@ final class PrimaryKeyRanges {
     return found
   }
 
-  /// Whether SQLite continued to this key from a used range, or from a row here that the device made or has in its
-  /// ranges.
+  /// Whether SQLite counted on to this key. It counts on from a used range. It also counts on from a row that the
+  /// device made, or whose key is in the device's ranges.
   private func follows(_ key: Int64, _ ranges: Ranges, in place: Int) throws -> Bool {
     if try isUsedUp(before: key, ranges, in: place), let last = ranges.last(before: key)?.last,
       ranges.isNear(key, after: last)
@@ -148,13 +149,13 @@ final class PrimaryKeyRanges {
     return try ranges.own.contains { $0.holds(row) } || isMade(row, in: place)
   }
 
-  /// Whether the second half of the last range below `key` was used: a row has or had a key there.
+  /// Whether the last range below `key` is used up: a row has or had a key in its second half.
   private func isUsedUp(before key: Int64, _ ranges: Ranges, in place: Int) throws -> Bool {
     guard let range = ranges.last(before: key) else { return false }
     return try store.wasRow(between: range.last - ranges.gap, and: range.last, in: place)
   }
 
-  /// Whether the device made the row that has this key here, or a person let in the device's row.
+  /// Whether the device made the row that has this key here. A row that a person accepted from the device counts too.
   private func isMade(_ key: Int64, in place: Int) throws -> Bool {
     if let known = made[place]?[key] { return known }
     let row = RowKey([.integer(key)])

@@ -5,9 +5,9 @@ import SatchelWorkspace
 
 /// Judges a reported conflict as the hub would have judged the change itself.
 ///
-/// The device cannot know whether a row was deleted or left its user's scope. The hub knows, and shows its own row to
-/// the person who decides. The hub also knows the user's rights. A report gives the user no more rights than the change
-/// itself would have.
+/// The device cannot know whether a row was deleted or only left its user's scope. The hub knows this, and also knows
+/// the user's rights. It shows its own row to the person who decides. A report gives the user no more rights than the
+/// change itself would have given.
 final class ReportJudge {
   private let scope: ScopeStore
   /// The device, with the author of the bundle as its user.
@@ -20,7 +20,7 @@ final class ReportJudge {
     (self.scope, self.device, held) = (scope, device, EverHeldRows(scope.store, device, user: device.user))
   }
 
-  /// Corrects the record of a reported conflict.
+  /// Changes the record of a reported conflict to what the hub knows.
   /// - Returns: the part of the conflict that the user may not see.
   func judge(_ record: inout ConflictRecord) throws -> HiddenPart {
     guard let place = store.place(of: record.table) else { return .nothing }
@@ -43,7 +43,7 @@ final class ReportJudge {
     return .nothing
   }
 
-  /// Whether the row was deleted after a change of it, so that the change loses under `newest`. A device never
+  /// Whether the row was deleted after the reported change, so that the change loses under `newest`. A device never
   /// learns when a row was deleted.
   private func isDeletedLater(_ record: ConflictRecord, in place: Int) throws -> Bool {
     guard record.kind == .updateDelete, record.state == .open, store.tables[place].rules.conflict == .newest,
@@ -52,8 +52,8 @@ final class ReportJudge {
     return record.stamp <= past.stamp
   }
 
-  /// Changes the kind of the conflict to "forbidden", if a person must decide the conflict. A settled conflict stays as
-  /// it is: its change lost, so the owner of the row does not matter.
+  /// Changes the kind of the conflict to `forbidden`, if a person must still decide it. A settled conflict stays as it
+  /// is: its change lost, so the rights of the user do not matter.
   private func forbid(_ record: inout ConflictRecord, _ words: String) {
     if record.state == .settled { return }
     record.note = words
@@ -62,7 +62,7 @@ final class ReportJudge {
   }
 
   private func judgeHidden(_ record: inout ConflictRecord, _ found: ScopeStore.Found, in place: Int) throws {
-    // A conflict that was settled while the row was visible stays as it is.
+    // A conflict that was settled while its user saw the row stays as it is.
     if record.state == .settled, record.kind != .updateDelete { return }
     record.hubValues = store.tables[place].schema.fields(found.row)
     (record.winners, record.rowWinner) = ([], .hub)
@@ -79,7 +79,7 @@ final class ReportJudge {
     record.kind = try held.contains(parent.key, in: parent.place) ? .revoked : .forbidden
   }
 
-  /// Returns a row that the change refers to and that the user may not see. nil if there is no such row.
+  /// Returns a row to which the change refers and that the user may not see. nil if there is none.
   private func hiddenParent(of record: ConflictRecord, in place: Int) throws -> (place: Int, key: RowKey)? {
     let schema = store.tables[place].schema
     guard record.operation != .delete, let written = record.deviceValues else { return nil }

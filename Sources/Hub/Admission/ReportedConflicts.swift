@@ -8,8 +8,8 @@ import SatchelWorkspace
 /// Records the conflicts that a device reports. They count as statements of the device's user about the user's own
 /// changes.
 ///
-/// The author of the bundle is the user of each line, whatever the line says. The hub itself makes the ids. No report
-/// becomes held, because a held change enters without a decision.
+/// The author of the bundle counts as the user of each report, even if the line names another user. The hub makes the
+/// ids. No report gets the state `held`, because a held change may be taken without a decision.
 struct ReportedConflicts {
   let store: HubStore
   /// The device, with the author of the bundle as its user.
@@ -23,16 +23,16 @@ struct ReportedConflicts {
   let latest: Stamp
   let now: Int64
 
-  /// The result of the reports.
+  /// The results of reading the reports.
   struct Taken {
     /// The number of new conflicts.
     var count = 0
     /// The new conflicts in tables that accept late work.
     var maybeLate: [ConflictID] = []
-    /// The new conflicts about rows that their user has lost.
+    /// The new conflicts about rows that their user may no longer see.
     var lost: [ConflictID] = []
     var keptOut: KeptOutRows
-    /// All changes that the reports are about, whether the hub knew their conflicts or not.
+    /// All changes in the reports, whether the hub knew their conflicts or not.
     var reported: Set<UnknownResults.ReportedChange> = []
   }
 
@@ -48,10 +48,10 @@ struct ReportedConflicts {
       guard let id = try newID(of: line, among: family) else { return }
       (record.id, record.user) = (id, device.user)
       record.stamp = min(line.stamp, latest)
-      // The user of the decision, and the decision itself, come with the resolution in the same bundle.
+      // The decision and its user come later, as a resolution in the same bundle.
       (record.decision, record.state) = (nil, line.state == .settled ? .settled : .open)
-      // Only the hub knows whether a user lost a right, and `resolve --all` decides such a conflict. A device itself
-      // finds that a table left the dataset.
+      // Only the hub may say that a user lost a right, because `resolve --all` decides such a conflict. A device may
+      // say `revoked` only about a table that left the dataset.
       if record.kind == .revoked, store.place(of: record.table) != nil { record.kind = .forbidden }
       let hidden = try judge.judge(&record)
       try ConflictTable.add(
@@ -73,7 +73,7 @@ struct ReportedConflicts {
     }
   }
 
-  /// - Parameter former: all tables that were ever in the dataset. nil until they are looked up.
+  /// - Parameter former: all tables that were ever in the dataset. nil until this method looks them up.
   private func check(tableOf line: ConflictRecord, among former: inout Set<Name>?) throws {
     if let place = store.place(of: line.table) {
       guard line.key.values.count == store.tables[place].schema.key.count else {
@@ -95,18 +95,18 @@ struct ReportedConflicts {
       })
   }
 
-  /// Returns the present and former histories of this device. The conflicts of these histories belong to the device.
+  /// Returns this device and its related histories. Conflicts of all of them belong to the device.
   private func family() throws -> [ReplicaID] {
     let former = [device.continues].compactMap(\.self)
     let parted = try ([device.id] + former).flatMap { try store.branches(of: $0).map(\.id) }
     return try [device.id] + former + parted + store.heirs(of: device.id).map(\.id)
   }
 
-  /// Returns the id for a report. nil if the conflict is already known.
+  /// Returns the id for a report. nil if the hub knows the conflict already.
   ///
-  /// The device's id stays if the id is the digest that the format requires. Any other id is only the device's name for
-  /// the conflict, because the row's key or a column's name may have changed. A stranger could choose an id that
-  /// another conflict already has.
+  /// The line's id stays if it is the digest that the format requires. Any other id is only the device's name for the
+  /// conflict: the row's key or a column's name may have changed since. Such an id cannot be used, because a stranger
+  /// could choose an id that another conflict has.
   private func newID(of line: ConflictRecord, among family: [ReplicaID]) throws -> ConflictID? {
     if try store.conflict(called: line.id, by: family) != nil { return nil }
     let isRight = [device.id, device.continues].compactMap(\.self).contains { line.isNamed(asChangeOf: $0) }
@@ -115,7 +115,8 @@ struct ReportedConflicts {
       guard let known = try ConflictTable.conflict(id, in: store.database) else { return id }
       if family.contains(known.record.device) { return nil }
     }
-    // Earlier builds accepted any id from any device.
+    // Earlier builds accepted any id from any device. So another conflict may have this id, and the report gets another
+    // one.
     return own.meeting(line.hubValues ?? [])
   }
 }

@@ -3,7 +3,7 @@ import SatchelConflicts
 import SatchelValues
 import SatchelWorkspace
 
-/// Closes conflicts that a device's user decided. This covers only conflicts of this user, and the decision gets this
+/// Closes conflicts that a device's user decided. Only conflicts of this user are closed, and the decisions get this
 /// user's name.
 struct ReportedDecisions {
   let store: HubStore
@@ -21,12 +21,12 @@ struct ReportedDecisions {
     let generation: Generation
   }
 
-  /// Takes the decisions of the bundle. If a conflict has two decisions, the decision that reaches the hub first
+  /// Takes the decisions of the bundle. If a conflict gets two decisions, the decision that reaches the hub first
   /// counts.
   func take(_ bundle: borrowing VerifiedBundle) throws -> (resolved: Int, late: Set<LateRow>) {
     var resolved = 0
     var late: Set<LateRow> = []
-    // The conflicts of rows that these decisions accept, as they were before.
+    // The conflicts that these decisions accept, as they were before.
     var accepted: [ConflictRecord] = []
     let histories = [device.id, device.continues].compactMap(\.self)
     try bundle.eachResolution { resolution in

@@ -1,14 +1,14 @@
 import SatchelValues
 import SatchelWorkspace
 
-/// A device that works for a user whom this hub's record does not name for it, or that brings work of such a user.
+/// Stops a device that brings work of a user whom this hub's record does not name for it.
 ///
-/// The device was given to another user in the time that the hub lost, or it had another user at a hub that was lost.
-/// Work of the device would count in the name of the wrong user, and the device might receive that user's rows. So the
-/// hub merges nothing of the device, and makes no bundle for it, until its operator enters the hand-over.
+/// The device got another user in the lost time, or it had another user at a hub that was lost. The device's work could
+/// count in the name of the wrong user, and the device might receive the wrong user's rows. So the hub merges nothing
+/// of the device, and makes no bundle for it, until its operator records the hand-over.
 extension HubWorkspace {
-  /// The user whom a waiting bundle of the device names, if this hub's record does not name that user. nil if no bundle
-  /// waits for this reason.
+  /// The user whom a waiting bundle of the device names, if this hub's record does not name that user for it. nil if no
+  /// bundle of the device waits for this reason.
   func unknownUser(of device: EnrolledDevice, _ store: HubStore) throws -> String? {
     for manifest in try waitingManifests(of: device, store) {
       guard case .changes(let changes) = manifest.body else { continue }
@@ -18,7 +18,7 @@ extension HubWorkspace {
     return nil
   }
 
-  /// Throws if the device works for a user whom this hub's record does not name.
+  /// Throws a `WorkspaceError` if the device works for a user whom this hub's record does not name for it.
   func refuseUnknownUser(of device: EnrolledDevice, _ store: HubStore) throws {
     guard let user = try unknownUser(of: device, store) else { return }
     throw WorkspaceError(
@@ -26,7 +26,7 @@ extension HubWorkspace {
       hint: Self.wayOutOfUnknownUser(user, of: device))
   }
 
-  /// The active devices for which no bundle is made, because they work for users whom this hub's record does not name.
+  /// The active devices for which the hub makes no bundle, because its record does not name their users.
   public func devicesOfUnknownUsers() throws -> [String] {
     let store = try store()
     return try store.devices().filter { try $0.state == .active && unknownUser(of: $0, store) != nil }.map(\.name)

@@ -2,19 +2,20 @@ import SatchelConflicts
 import SatchelRows
 import SatchelValues
 
-/// Decides whether a new row that was not accepted at once waits for a person because of its key.
+/// Decides whether a new row waits for a person because of its key. For rows that were not accepted at once.
 final class WaitingKeys {
   private let store: HubStore
   private var ranges: [ReplicaID: PrimaryKeyRanges] = [:]
 
   init(_ store: HubStore) { self.store = store }
 
+  /// Returns true if the row must wait.
   /// - Parameter record: the conflict about the new row.
   func forbid(_ record: ConflictRecord, in place: Int) throws -> Bool {
     let device = try store.device(record.device)
     let limit = try PrimaryKeyLimit(store).greatest(in: place)
     if try PrimaryKeyLimit(store).forbids(record.key, above: limit, in: place, to: device) { return true }
-    // If a row may be from before its device joined, it waits for another reason.
+    // A row that may be older than its device's enrolment waits for another reason.
     let mayBeFromBefore = record.generation == Generation(0) && record.kind != .constraint
     guard let device, !mayBeFromBefore else { return false }
     let known = try ranges[device.id] ?? PrimaryKeyRanges(store, of: device)

@@ -11,26 +11,28 @@ struct EmissionLines: ChangeLineMaker {
     let line: ChangeLine
     /// The index of the line's table.
     var place = 0
-    /// The states of the row that the device may have before it applies the line. nil if the hub does not send them.
+    /// The states that the row may have on the device before the device applies the line. nil if the hub does not send
+    /// them.
     var belief: RowBelief?
   }
 
-  /// Whether lines contain the digests that the row may have on the device.
+  /// Whether lines contain digests of the states that the row may have on the device.
   private let saysBefore: Bool
   private let schemas: [TableSchema]
   private var digesters: [RowDigester]
   private var reader = FieldsReader()
 
-  /// - Parameter saysBefore: whether lines contain the digests that the row may have on the device. The device must
-  ///   support these digests.
+  /// - Parameter saysBefore: whether lines contain digests of the states that the row may have on the device. The
+  ///   device must support these digests.
   init(of tables: [TrackedTable], saysBefore: Bool) {
     self.saysBefore = saysBefore
     schemas = tables.map(\.schema)
     digesters = schemas.map { RowDigester($0) }
   }
 
-  /// The line, with the first eight bytes of each digest that the row may have on the device, each once. If the row
-  /// exists, the line also says which columns others wrote. A nil digest means that the row does not exist.
+  /// The line, with a digest of each state that the row may have on the device: its first eight bytes, each once. nil
+  /// means a missing row. If the row exists at the hub, the line also says which columns other devices or the hub
+  /// wrote.
   mutating func line(of item: Item) throws -> ChangeLine {
     guard let belief = item.belief else { return item.line }
     var line = item.line

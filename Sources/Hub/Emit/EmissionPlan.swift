@@ -6,47 +6,47 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The content of one emission, decided in sets of row numbers before any row is read.
+/// The content of one emission. It is decided in sets of row numbers, before any row is read.
 struct EmissionPlan {
   let device: EnrolledDevice
-  /// The user as the rules know the user. The emission records these attributes.
+  /// The user, with the attributes by which the rules are evaluated. The emission records these attributes.
   let user: User
   let number: EmissionNumber
   let cursor: Cursor
   let extent: Manifest.Scope.Extent
   /// The emissions that the device may have, oldest first.
   let emissions: [Emission]
-  /// The rows that the device held after each of these emissions.
+  /// The rows that the device held after each of `emissions`.
   let held: [[RowSet]]
-  /// The rows that the user may see now: a set for each table, as in the other sets. It lacks rows that stay behind.
+  /// The rows that the user may see now, as a set for each table. Rows that stay behind are missing.
   var visible: [RowSet]
-  /// The basis on which `visible` was evaluated. nil if nothing can be derived from `visible`.
+  /// The basis on which `visible` was evaluated. nil if the next emission cannot derive its rows from `visible`.
   var basis: String?
-  /// Rows that are sent whole.
+  /// The rows that are sent whole.
   var rows: [RowSet]
-  /// The rows in `rows` that no emission which the device may have has shown.
+  /// The rows in `rows` that none of `emissions` has shown.
   let grants: [RowSet]
   /// The number of visible rows that stay behind, because the bundle must be small.
   var rowsLeft = 0
-  /// Rows whose deletion is sent.
+  /// The rows whose deletion is sent.
   let gone: [RowSet]
   let carriesDefinition: Bool
   /// The migrations from the oldest version that the device may have to the present version.
   let migrations: [Migration]
-  /// Whether nothing is new, as far as rows do not decide.
+  /// Whether nothing is new apart from the rows.
   private let isQuiet: Bool
   /// The rows that changed since the newest of `emissions`.
   private let newsSince: [RowSet]
 
-  /// Whether the device needs no other emission than the newest.
+  /// Whether the newest emission already has everything for the device.
   var isNothingNew: Bool {
     isQuiet && held.last == visible && !zip(visible, newsSince).contains { !$0.intersection($1).isEmpty }
   }
 
   /// - Parameters:
-  ///   - mustTellKey: whether the hub has a next key that its devices must learn.
-  ///   - isKept: whether the file of an emission is still in its place, and can be carried.
-  ///   - saidAnything: whether the device delivered anything after this sequence that needs an acknowledgement.
+  /// - mustTellKey: whether the hub has a next key that its devices must learn. - isKept: whether the file of an
+  ///   emission is still in its place, and can be carried. - saidAnything: whether the device delivered anything after
+  ///   an export that needs an acknowledgement.
   init(
     _ store: HubStore, device: EnrolledDevice, user: User, full: Bool, mustTellKey: Bool,
     isKept: (Emission) throws -> Bool, saidAnything: (_ after: SequenceNumber) throws -> Bool
@@ -54,7 +54,7 @@ struct EmissionPlan {
     self.device = device
     let scope = ScopeStore(store, user: user)
     self.user = scope.user
-    // No bundle builds on an emission of an earlier history: the device gets everything again.
+    // Emissions of an earlier epoch do not count, so the device gets everything again.
     emissions = try store.emissions(of: device.id).filter { $0.number >= store.identity.firstEmission }
     held = try store.heldSets(of: device.id, after: emissions)
     cursor = try store.cursor()
@@ -69,7 +69,7 @@ struct EmissionPlan {
     }
     let owed = try store.owed(to: device.id)
     number = max(max(device.emitted, device.proved).next, store.identity.firstEmission)
-    // A user who takes over a device gets a full bundle. After it, the emissions with the former user's rows do not
+    // If the device has a new user, it gets a full bundle. After that bundle, the emissions for the former user do not
     // count.
     let areForThisUser = emissions.allSatisfy { Name($0.user) == Name(user.name) }
     let proved = full || !areForThisUser ? nil : emissions.first { $0.number == device.proved }
@@ -81,8 +81,8 @@ struct EmissionPlan {
       var grants: [RowSet] = []
       for (place, now) in visible.enumerated() {
         // The device may have any of these emissions by now. So it holds at least the rows that all of them held, and
-        // at most the rows that any held. A row that the device itself changed was held when the earlier emissions were
-        // sent.
+        // at most the rows that any of them held. A row that the device itself wrote counts as held in the emissions
+        // before this write.
         let withOwn = zip(held, changed[place].own).map { $0[place].union($1) }
         let heldByAll = withOwn.dropFirst().reduce(withOwn[0]) { $0.intersection($1) }
         let heldByAny = held.reduce(RowSet()) { $0.union($1[place]) }
@@ -101,17 +101,18 @@ struct EmissionPlan {
       extent = .full
       rows = visible
       gone = store.tables.map { _ in RowSet() }
-      // The device would lose rows that a full bundle leaves out.
+      // No row of a full bundle may stay behind, because the device would lose it.
       grants = store.tables.map { _ in RowSet() }
     }
-    // If an emission was forgotten, or was made before the hub was lost, the device may have any version.
+    // If an emission was forgotten, or was made before the hub was lost, the device may have any version of the
+    // dataset.
     let knowsAll =
       emissions.contains { $0.number == device.proved } || (emissions.first?.number ?? number).rawValue == 1
     let oldest = knowsAll ? emissions.map(\.version).min() ?? store.dataset.version : 0
     migrations = try VersionTable.migrations(after: oldest, in: store.database)
     carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
 
-    // An emission whose file was moved away, and that no device confirmed since, counts as lost.
+    // If the last emission's file is not in its place, and the device did not confirm the emission, it counts as lost.
     guard !full, let last, last.isWritten, try last.number <= device.proved || isKept(last) else {
       isQuiet = false
       return

@@ -8,12 +8,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Reads the rows of a plan and writes them into the bundle, in an order that depends only on the rows.
+/// Reads the rows of a plan and writes them into the bundle. Their order depends only on the rows.
 struct EmissionWriter {
   let store: HubStore
   let plan: EmissionPlan
 
-  /// Adds the plan's rows. Returns the newest of their stamps.
+  /// Adds the plan's rows. Returns the newest stamp of these rows.
   func addRows(to draft: inout BundleDraft) throws -> Stamp {
     switch plan.extent {
     case .full:
@@ -23,8 +23,8 @@ struct EmissionWriter {
     }
   }
 
-  /// Adds the device's own rows whose present keys it may not know, and the key ranges that it may use. These lines
-  /// come first, in a full bundle too.
+  /// Adds the new keys of the device's own rows, if the device may not know them, and the device's key ranges. These
+  /// lines come first, in a full bundle too.
   private func addKeys(to line: (ChangeLine) throws -> Void) throws {
     guard store.tables.contains(where: \.renamesRows) else { return }
     for row in try keysToTell() {
@@ -33,7 +33,7 @@ struct EmissionWriter {
           table: row.table, key: RowKey([row.old]), generation: nil, stamp: .zero,
           content: .rekey(to: RowKey([row.new]), number: row.told ?? plan.number)))
     }
-    // A device that gets everything may have lost everything.
+    // A device that gets a full bundle may have lost its key ranges, so all of them are sent again.
     let known = plan.extent == .full ? .zero : plan.device.proved
     for block in try BlockTable.given(to: plan.device.id, after: known, in: store.database) {
       try line(
@@ -43,8 +43,8 @@ struct EmissionWriter {
     }
   }
 
-  /// The device's own rows with new keys that the device perhaps does not know yet. A row is left out if it was folded
-  /// into a row that the user cannot see. Only the deletion of such a row is sent.
+  /// The device's own rows that got new keys, if the device may not know these keys. A row is left out if it was folded
+  /// into a row that the user cannot see. Then the bundle only deletes the row.
   func keysToTell() throws -> [RekeyedRow] {
     try store.rekeyed(of: plan.device.id, at: plan.device.proved).filter { row in
       guard let place = store.place(of: row.table) else { return false }
@@ -76,7 +76,7 @@ struct EmissionWriter {
     return newest
   }
 
-  /// Adds the deletions, children before their parents. Then adds the rows, parents before their children.
+  /// Adds the deletions first, children before their parents. Then adds the rows, parents before their children.
   private func addLines(to draft: inout BundleDraft) throws -> Stamp {
     var newest = Stamp.zero
     let beliefs = RowBeliefs(store, plan)
@@ -85,7 +85,8 @@ struct EmissionWriter {
       try addKeys { try add(EmissionLines.Item(line: $0)) }
       for place in store.tables.indices.reversed() {
         try store.numbers[place].each(of: plan.gone[place], in: store.database) { member in
-          // The time of the deletion is not sent: the row may only have left this user's sight.
+          // The time of the deletion is not sent, because it would reveal that the row was deleted and is not only
+          // hidden.
           let beliefs = saysBefore ? beliefs : nil
           let current = try beliefs == nil ? nil : store.rows[place].row(member.key)
           let line = ChangeLine(
@@ -108,8 +109,8 @@ struct EmissionWriter {
     return newest
   }
 
-  /// The key of a deleted row, spelled as it was last sent to the device. The user must not learn a later spelling, and
-  /// devices of release 0.1 know the row only by this spelling.
+  /// The key of a deleted row, in the spelling that the hub sent to the device last. The user must not learn a later
+  /// spelling. Devices of release 0.1 find the row only by this spelling.
   private func sentKey(of member: RowNumbers.Member, in place: Int) throws -> RowKey {
     let table = store.tables[place]
     guard table.keepsSpellings else { return member.key }
@@ -120,14 +121,14 @@ struct EmissionWriter {
     return member.key
   }
 
-  /// The state sent to a device for a conflict about a row that the device lost. It follows from the policy alone: a
-  /// stamp would reveal that the row was deleted and not hidden.
+  /// The state of a conflict about a row that the device lost, as it is sent to the device. It depends only on the
+  /// policy. If stamps decided, the state would reveal that the row was deleted and not hidden.
   private func stateForUser(of record: ConflictRecord, in place: Int) -> ConflictState {
     [.open, .settled].contains(record.state) ? store.tables[place].rules.conflict.stateOfUncompared : record.state
   }
 
-  /// Adds the conflicts of the device's user that the device may not know. The values of one conflict are in memory at
-  /// a time. Returns the ids of these conflicts.
+  /// Adds the conflicts of the device's user that the device may not know. Only one conflict is in memory at a time.
+  /// Returns the ids of these conflicts.
   func addConflicts(to draft: inout BundleDraft) throws -> [ConflictID] {
     let ids = try ConflictTable.untold(
       of: plan.device.id, by: plan.user.name, after: plan.device.proved.rawValue, in: store.database)
@@ -144,15 +145,15 @@ struct EmissionWriter {
   private func forUser(_ known: ConflictRecord) throws -> ConflictRecord {
     let place = store.place(of: known.table)
     var record = known
-    // The user must not learn whether the row was deleted or left the user's sight. It is no secret that a table left
-    // the dataset.
+    // The user must not learn whether the row was deleted or is only hidden. A table that left the dataset is no
+    // secret.
     if record.kind == .revoked, place != nil, !record.isTakenLate { record.kind = .updateDelete }
     guard let place,
       let number = try store.numbers[place].number(of: record.rivalKey(in: store.tables[place].schema) ?? record.key),
       plan.visible[place].contains(number)
     else {
       record.hubValues = nil
-      // The state of a unit reveals nothing about its single rows.
+      // The state of a unit reveals nothing about one of its rows, so it stays.
       if let place, record.kind == .updateDelete, record.unit == nil {
         record.state = stateForUser(of: record, in: place)
       }

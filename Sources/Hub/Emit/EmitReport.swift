@@ -7,7 +7,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The result of an emission for one device.
+/// The result of making an emission for one device.
 public struct EmitReport: Sendable {
   public let device: String
   public let user: String
@@ -18,19 +18,19 @@ public struct EmitReport: Sendable {
   /// The number of rows that the bundle carries, and the number of rows that it removes.
   public let rows: Int
   public let gone: Int
-  /// The number of the user's rows that the device does not get yet, because the bundle must be small.
+  /// The number of the user's rows that stay behind, because the bundle must be small.
   public let rowsLeft: Int
-  /// The number of attached files that the bundle carries, and the number of files that are left for later bundles.
+  /// The number of attached files in the bundle, and the number of files that are left for later bundles.
   public var attached = 0
   public var attachedLeft = 0
   /// The size of the bundle's file.
   public var bytes: Int64 = 0
-  /// False if nothing is new for this device since the emission `number`.
+  /// False if the device needs nothing that is not in the emission `number`.
   public let isNew: Bool
 }
 
 extension HubWorkspace {
-  /// Makes a bundle for a device. The caller holds the workspace's lock.
+  /// Makes a bundle for a device. The caller must hold the workspace's lock.
   func emit(
     to name: String, full: Bool, encryption: Encryption, room: BundleRoom, _ store: HubStore,
     _ turns: WriteLockPacing
@@ -67,7 +67,7 @@ extension HubWorkspace {
         }
       }
     }
-    // The bundle is made without files, measured and dropped.
+    // For `--size`: makes the bundle without files, only to measure it.
     let left = try tablesLeft(in: room, store) { left in
       var trial = try BundleDraft(in: folder.outbox, platform: platform)
       let sealed = try planned(.dryRun, leaving: left) {
@@ -75,12 +75,13 @@ extension HubWorkspace {
       }
       return try platform.files.size(trial.write(sealed, for: recipients))
     }
-    // Files are copied outside a transaction. Afterwards the files that the device needs are determined again.
+    // Files are copied outside a transaction, so the device's rows may change meanwhile. The transaction below
+    // determines again which files the device needs.
     let attachments = HubAttachments(store, self)
     var attached = HubAttachments.Outgoing()
     var seen: [SeenFile] = []
     if attachments.areAny {
-      // The app at the hub may have written rows that name files of devices.
+      // The app at the hub may have written rows since then that name files from devices.
       if try store.namesCursor() < store.cursor() {
         try turns.take { try store.writeTransaction(runMode) { try settleNames(.changed, store) } }
       }
@@ -102,8 +103,7 @@ extension HubWorkspace {
       let isNothingNew = plan.isNothingNew && !attached.isDue
       return try (plan: plan, sealed: isNothingNew ? nil : write(plan, attached, into: &draft, store, key, rotation))
     }
-    // As in a device's export, the file is written outside a transaction. So writers at the hub do not wait for the
-    // file.
+    // The file is written outside a transaction, as in a device's export. So writers at the hub need not wait for it.
     var bytes: Int64?
     if let sealed = made.sealed {
       let file = try draft.write(sealed, for: recipients)
@@ -118,15 +118,15 @@ extension HubWorkspace {
     var report = made.plan.report(file: path, isNew: made.sealed != nil)
     report.attached = made.sealed == nil ? 0 : attached.count
     report.attachedLeft = made.sealed == nil ? attached.dueLeft : attached.left
-    // The file of an emission that the device has may be deleted.
+    // If the device has the emission, its file may be deleted already.
     let isThere = try bytes == nil && platform.files.kind(path) == .file
     report.bytes = try bytes ?? (isThere ? platform.files.size(path) : 0)
     return report
   }
 
   /// The tables whose new rows stay behind, so that the bundle has the size that a person requested. Empty if all rows
-  /// fit, or if no table may wait.
-  /// - Parameter measured: the size of the bundle without files and without the new rows of some tables.
+  /// fit, or if no table has rows that may stay behind.
+  /// - Parameter measured: returns the size of the bundle without files, and without the new rows of the tables `left`.
   private func tablesLeft(
     in room: BundleRoom, _ store: HubStore, _ measured: (_ left: Set<Int>) throws -> Int64
   ) throws -> Set<Int> {
@@ -139,7 +139,8 @@ extension HubWorkspace {
     return left
   }
 
-  /// The last emission, if it carries attached files and does not fit. An emission with fewer files can replace it.
+  /// The last emission, if it has attached files and its bundle does not fit. An emission with fewer files can replace
+  /// it.
   private func oversizedEmission(
     to device: EnrolledDevice, in room: BundleRoom, _ store: HubStore
   ) throws -> EmissionNumber? {
@@ -151,14 +152,14 @@ extension HubWorkspace {
     return last.number
   }
 
-  /// The content of an emission, after all local writes are in the log. The caller holds the transaction.
+  /// Decides the content of an emission. First, all local writes enter the log. The caller must hold the transaction.
   private func plan(
     for device: EnrolledDevice, _ user: User, full: Bool, mustTellKey: Bool, replacing oversized: EmissionNumber?,
     _ store: HubStore
   ) throws -> EmissionPlan {
     let now = platform.clock.milliseconds()
     try store.logLocalWrites(user: Self.hubUser, at: now)
-    // A device's row may wait for a local write at the hub.
+    // A held row of a device may wait for one of these local writes.
     _ = try HeldRows(store, now: now).release()
     return try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: mustTellKey) { last in
       let path = try folder.place(ofOutgoing: last.file, platform.files)
@@ -169,14 +170,15 @@ extension HubWorkspace {
     }
   }
 
-  /// The most exports that are not acknowledged because they only acknowledge. An emission reads each of them.
+  /// The most exports that the hub leaves without an acknowledgement because they contain only acknowledgements. An
+  /// emission reads each of them.
   private static let mostUnanswered = 100
 
-  /// Whether the key that signs for a device now signed this emission. Only looks at devices that are not known to have
-  /// come into the present epoch.
+  /// Whether the emission in this file is signed with the key that signs for the device now. True for a device that is
+  /// known to be in the present epoch, and for a file that the hub cannot read.
   ///
-  /// If a hub's `keys/` were put back too, its first emissions of the epoch have a key that devices have replaced. When
-  /// the newer keys are back, these emissions are made again. They count as right if the hub cannot read them.
+  /// If a hub's folder `keys/` was put back too, the hub signs its first emissions of the epoch with an old key. The
+  /// devices have already replaced this key. When the newer keys are back, these emissions are made again.
   private func isSignedWithPresentKey(_ path: String, for device: EnrolledDevice, _ store: HubStore) throws -> Bool {
     guard device.state == .active, device.proved < store.identity.firstEmission,
       let signer = try reader.identityIfSound(of: path, trust: .keys(ownKeys()))?.signer
@@ -185,15 +187,15 @@ extension HubWorkspace {
     return try signer == (next ?? keys.ownKey())
   }
 
-  /// Whether the device delivered, after this export, anything that needs an acknowledgement. An acknowledgement itself
-  /// needs none. Otherwise both sides would acknowledge each other's acknowledgements for ever. A former user's export
-  /// needs one whatever it contains, because the device asks people to carry it until then.
+  /// Whether the device delivered anything after this export that needs an acknowledgement. An export that only
+  /// acknowledges needs none. Otherwise both sides would answer each other for ever. Any export of a former user needs
+  /// one, because the device asks people to carry it until the hub has acknowledged it.
   private func saidAnything(
     _ device: EnrolledDevice, _ user: User, after sequence: SequenceNumber, _ store: HubStore
   ) throws -> Bool {
     let later = try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
       .filter { $0.number > sequence.rawValue }
-    // Each emission reads these bundles again until one is acknowledged.
+    // Each emission reads these exports again until one is acknowledged. So their number is limited.
     if later.count > Self.mostUnanswered { return true }
     for bundle in later {
       let manifest = try reader.manifestIfSound(of: bundle.path, trust: .keys(trustedKeys(store)))
@@ -218,7 +220,8 @@ extension HubWorkspace {
     try HubAttachments(store, self).seal(attached, of: plan, into: &draft)
     draft.require(store.tables.critical)
     let now = platform.clock.milliseconds()
-    // Only stamps of the bundle's own content: another stamp would reveal changes that this user may not see.
+    // The stamp comes only from the bundle's own content. Any other stamp could reveal changes that this user may not
+    // see.
     newest = max(newest, Stamp(milliseconds: now))
     var scope = Manifest.Scope(
       epoch: store.identity.epoch, number: plan.number, after: plan.extent == .full ? .zero : plan.device.proved,
@@ -264,8 +267,8 @@ extension HubWorkspace {
     return sealed
   }
 
-  /// Gives the file its name in the outbox. The new bundle contains the older bundles for the device, so the older
-  /// bundles move to `sent`.
+  /// Gives the file its name in the outbox. The new bundle contains everything of the older bundles for the device, so
+  /// they move to `sent`.
   private func publish(_ path: String, as name: String, of plan: EmissionPlan, _ store: HubStore) throws {
     try platform.files.rename(path, to: Paths.join(folder.outbox, name))
     try store.markWritten(plan.number, of: plan.device.id)
@@ -277,7 +280,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Puts volumes of a finished bundle for a device on a medium. The caller holds the workspace's lock.
+  /// Puts volumes of a finished bundle for a device on a medium. The caller must hold the workspace's lock.
   func putVolumes(
     of file: String, for name: String, on medium: some VolumeMedium, _ parity: ParityShare, _ store: HubStore
   ) throws -> CarriedVolumes {
@@ -287,7 +290,7 @@ extension HubWorkspace {
     ) { try Encryption.always.recipients(device.recipient, name: device.name, store.dataset, keys) }
   }
 
-  /// Cuts a finished bundle for a device into volumes. The caller holds the workspace's lock.
+  /// Cuts a finished bundle for a device into volumes. The caller must hold the workspace's lock.
   func cut(
     _ report: EmitReport, size: Int64, _ parity: ParityShare, into target: String?, _ store: HubStore
   ) throws -> [String] {

@@ -4,8 +4,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Makes bundles for many devices over one open database. Opening and checking the database takes as long as reading
-/// the changes for one device.
+/// Makes bundles for many devices, with one open database for all of them. Opening and checking the database takes as
+/// long as making the bundle for one device with few changes.
 public final class Emitter {
   private let hub: HubWorkspace
   private let turns: WriteLockPacing
@@ -16,13 +16,11 @@ public final class Emitter {
     turns = WriteLockPacing(hub.platform.clock)
   }
 
-  /// Writes a bundle for one device into the outbox, with the rows that its user may see and the device may lack. If
-  /// nothing is new, no bundle is written.
-  /// - Parameters:
-  ///   - full: send everything, even if the device has it.
-  ///   - encryption: has no effect on a bundle that already exists.
-  ///   - room: the room for the bundle. All rows go, whatever the room. Attached files that do not fit go with later
-  ///     bundles. If the last bundle has files and does not fit, another bundle is made.
+  /// Writes a bundle for one device into the outbox. It has the rows that the device's user may see and that the device
+  /// may lack. If nothing is new, no bundle is written.
+  /// - Parameters: - full: send everything, even if the device has it. - encryption: has no effect on a bundle that
+  ///   already exists. - room: the room for the bundle. All rows are sent, whatever the room is. Attached files that do
+  ///   not fit are sent with later bundles. If the last bundle has files and does not fit, another bundle is made.
   public func emit(
     to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, room: BundleRoom = BundleRoom()
   ) throws -> EmitReport {
@@ -31,11 +29,11 @@ public final class Emitter {
     }
   }
 
-  /// Cuts a finished bundle for a device into volumes, unless it fits as it is. Returns the paths of the volumes. An
-  /// empty list means that the bundle fits.
+  /// Cuts a finished bundle for a device into volumes, unless it fits as a whole. Returns the paths of the volumes. The
+  /// list is empty if the bundle fits.
   /// - Parameters:
   ///   - size: the largest size of a volume's file, in bytes.
-  ///   - parity: the number of parity volumes, which come last. Any missing volume can be computed from them.
+  /// - parity: the number of parity volumes, which come last. Each of them replaces any one missing volume.
   ///   - target: the folder for the volumes; nil for the outbox.
   public func cut(
     _ report: EmitReport, size: Int64, parity: ParityShare = .none, into target: String?
@@ -43,7 +41,8 @@ public final class Emitter {
     try withStore { try hub.cut(report, size: size, parity, into: target, $0) }
   }
 
-  /// Puts volumes of a finished bundle on a medium, as many as fit. Goes on with the volumes that no medium has yet.
+  /// Puts volumes of a finished bundle on a medium, as many as fit. Begins with the first volume that is on no medium
+  /// yet.
   /// - Parameters:
   ///   - file: the path of the bundle.
   ///   - parity: the number of parity volumes, which come last.
@@ -53,8 +52,8 @@ public final class Emitter {
     try withStore { try hub.putVolumes(of: file, for: device, on: medium, parity, $0) }
   }
 
-  /// Runs `body` with the store that was used for the previous device. If tables or triggers were changed meanwhile, or
-  /// an error occurred, the store is opened again and checked for damage.
+  /// Runs `body` with the store of the previous call. If tables or triggers were changed meanwhile, or an error
+  /// occurred, the store is opened again and checked for damage.
   private func withStore<T>(_ body: (HubStore) throws -> T) throws -> T {
     let known = opened
     opened = nil
@@ -76,7 +75,7 @@ extension HubWorkspace {
   /// Runs `body`, which makes bundles for devices, while no other Satchel command works on this workspace.
   public func emitting<T>(_ body: (Emitter) throws -> T) throws -> T { try locked { try body(Emitter(self)) } }
 
-  /// Makes a bundle for one device alone. See `Emitter.emit` for the parameters.
+  /// Makes a bundle for one device. See `Emitter.emit` for the parameters.
   public func emit(
     to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, room: BundleRoom = BundleRoom()
   ) throws -> EmitReport {

@@ -9,18 +9,17 @@ struct ExpectedRows {
   let place: Int
   /// The rows that the device held.
   let held: RowSet
-  /// The rows that were changed since.
+  /// The rows that were changed since the emission.
   let changed: RowSet
   /// The cursor of the emission.
   let cursor: Cursor
 
-  /// Returns the tally of these rows.
+  /// Returns the tally of the expected rows.
   ///
-  /// If the device has nearly all rows, all rows of the table are counted in one pass, and the others are taken out
-  /// again. Such a pass also counts rows that capture has missed, so equal sums alone are believed.
-  /// - Parameters:
-  ///   - theirs: the tally of the device.
-  ///   - asked: the sums whose rows are requested one by one.
+  /// If the device has nearly all rows of the table, this reads the whole table once and removes the other rows again.
+  /// Such a pass also counts writes that capture has missed. So its tally is only used if it is equal to the device's
+  /// tally.
+  /// - Parameters: - theirs: the table's tally on the device. - asked: the sums whose rows are needed one by one.
   func tally(beside theirs: StateEntry.Table, asked: [Int]) throws -> StateTally {
     let columns = Set(theirs.columns)
     if asked.isEmpty, try areNearlyAll() {
@@ -38,13 +37,13 @@ struct ExpectedRows {
 
   private var schema: TableSchema { store.tables[place].schema }
 
-  /// Whether few rows of the table are not held as they are now.
+  /// Whether only few rows of the table are not expected, or were changed since the emission.
   private func areNearlyAll() throws -> Bool {
     let others = try store.numbers[place].count(in: store.database) - held.count
     return others + changed.count < held.count / Self.nearly
   }
 
-  /// A row is found by its key in the time in which a pass reads about so many rows.
+  /// Finding one row by its key takes about as long as reading this many rows in a pass.
   private static let nearly = 8
 
   private func tallyOfAll(_ columns: Set<Name>) throws -> StateTally {
@@ -59,7 +58,7 @@ struct ExpectedRows {
     return tally.finish()
   }
 
-  /// Adds the rows that were changed since the emission, as they were then.
+  /// Adds the rows that were changed since the emission, with their values at the emission.
   private func addChanged(to tally: inout StateTallyMaker) throws {
     for number in changed where held.contains(number) {
       guard let key = try store.numbers[place].key(of: number) else { continue }

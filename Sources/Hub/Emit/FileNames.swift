@@ -4,14 +4,15 @@ import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
 
-/// Gives the names that rows use to the files of those who may change these rows. Used after the rows are written: the
-/// files of a bundle may come with the rows that name them, and a person may decide later which row names a file.
+/// Decides which files get the names that rows use: files of senders who may change these rows. It is used after rows
+/// are written, because files may come with the rows that name them. A person may also decide later which row names a
+/// file.
 struct FileNames {
   private let store: HubStore
   private let files: AttachedFiles
   private let rights: FileNameRights
   private let places: FilePlaces
-  /// The sender of the bundle, with the user who wrote its changes. nil if no bundle came.
+  /// The sender of the bundle, with the author of its changes as its user. nil if no bundle came.
   private let sender: EnrolledDevice?
 
   init(_ workspace: HubWorkspace, _ store: HubStore, sender: EnrolledDevice? = nil) {
@@ -22,8 +23,9 @@ struct FileNames {
     rights = FileNameRights(store)
   }
 
-  /// Keeps a new file beside its name if the row that named it first is not the sender's. If no row names the file, it
-  /// takes a free name: its row may come later. Then corrects the records of files that had the names before.
+  /// Places the new files of a bundle. A file is kept beside its name if the row that first named it does not belong to
+  /// the sender. If no row names the file yet, the file takes the free name, because its row may come later. Then
+  /// corrects the records of files that had the names before.
   func place(_ arriving: inout ArrivingAttachments) throws {
     let new = arriving.arrivals.enumerated().filter { $1.isNew && !$1.isNewer && $1.kept == $1.path }
     let named = try rights.named(among: Set(new.map(\.element.path)))
@@ -40,19 +42,20 @@ struct FileNames {
     }
   }
 
-  /// The names for which files may be waiting.
+  /// The names to settle.
   enum Extent {
     /// The names that changes wrote or removed since the names were settled last.
     case changed
-    /// All names that have files beside them. A decision may change no row, but end what keeps a file in its place.
+    /// All names that have files beside them. A decision may change no row, but may end a claim that keeps a file in
+    /// its place.
     case all
   }
 
-  /// Gives names to files that are kept beside them. A file gets the name if the row that named it first is its
-  /// sender's, and if the name is free, or has a file from devices to which this row does not belong. That file is then
-  /// kept beside the name. Files from the hub's people keep their names.
+  /// Gives names to files that are kept beside them. A file gets its name if the row that named it first belongs to its
+  /// sender. The name must also be free, or its present file must come from devices to which this row does not belong.
+  /// That present file is then kept beside the name. Files from people at the hub keep their names.
   ///
-  /// The files of the bundle are in place already.
+  /// The caller has already placed the files of the bundle.
   /// - Parameter arrivals: the files of the bundle.
   /// - Returns: the files that got their names.
   @discardableResult func settle(
@@ -82,11 +85,11 @@ struct FileNames {
     return settled
   }
 
-  /// Whether a file came from devices, and the row that named it first belongs to none of them.
+  /// Whether the file came from devices only, and the row that named it first belongs to none of them.
   private func isForeign(_ digest: Digest, at path: AttachmentPath, _ claims: UndecidedClaims) throws -> Bool {
     if path.isPlace(ofContent: digest.hexadecimal) { return false }
     let senders = try store.brought(path).filter { $0.kept == path && $0.digest == digest }.map(\.device)
-    // If a held change or an undecided conflict of the sender names the file, it may still be the sender's.
+    // A file stays if an undecided change of its sender names it, because the row may still become the sender's.
     return try !senders.isEmpty
       && senders.allSatisfy { sender in
         try rights.share(of: known(sender), naming: path) == .none
@@ -94,7 +97,8 @@ struct FileNames {
       }
   }
 
-  /// The file beside `path` that may have the name: a file of this bundle first, and then the newest of each device.
+  /// The file beside `path` that may get the name. A file of this bundle comes first, and then the newest file of each
+  /// device.
   private func candidate(for path: AttachmentPath) throws -> HubStore.ArchivedFile? {
     func rank(_ file: HubStore.ArchivedFile) -> (Int, SequenceNumber) {
       (file.device.id == sender?.id ? 1 : 0, file.sequence)
@@ -105,15 +109,15 @@ struct FileNames {
       }
   }
 
-  /// The device with the user who wrote the changes of the bundle, if the device is its sender.
+  /// The device. If it sent the bundle, then with the author of the bundle's changes as its user.
   private func known(_ device: EnrolledDevice) -> EnrolledDevice {
     if let sender, sender.id == device.id { return sender }
     return device
   }
 }
 
-/// The names of files that undecided changes of devices would write into rows. A device may have very many such
-/// changes, so the changes of each device are read once for all names.
+/// The file names that undecided changes of devices would write into rows. A device may have very many such changes, so
+/// they are read once for all names.
 private final class UndecidedClaims {
   private let names: Set<String>
   private let store: HubStore
@@ -132,12 +136,13 @@ private final class UndecidedClaims {
 }
 
 extension ArrivingAttachments.Arrival {
-  /// Whether no other content can have the path. Then anyone may bring the file there.
+  /// Whether the path contains the content's digest. Then no other content can have the path, so any sender may bring
+  /// it.
   fileprivate var isNamedByContent: Bool { path.isPlace(ofContent: digest.hexadecimal) }
 }
 
 extension HubWorkspace {
-  /// Gives names to files after a person's decisions. The caller holds the transaction.
+  /// Gives names to files after a person's decisions. The caller must hold the transaction.
   func settleNames(_ extent: FileNames.Extent, _ store: HubStore) throws {
     if runMode == .dryRun || !HubAttachments(store, self).areAny { return }
     try FileNames(self, store).settle(extent)

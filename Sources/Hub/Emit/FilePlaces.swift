@@ -6,8 +6,9 @@ import SatchelWorkspace
 
 /// The places of files that came from devices, in the records and in the folder.
 ///
-/// Files are moved before the transaction with their records is committed. If the command ends in between, the records
-/// say that a file has its name, and the folder shows another file there. The folder is right, and the records follow.
+/// Files are moved before the transaction with their records is committed. If the command is stopped in between, the
+/// records may name another file than the folder has under that name. Then the folder is right, and `correct` changes
+/// the records.
 struct FilePlaces {
   let store: HubStore
   let files: AttachedFiles
@@ -19,7 +20,7 @@ struct FilePlaces {
     platform = workspace.platform
   }
 
-  /// Corrects the records of all files that have this name, or are kept beside it.
+  /// Corrects the records of all files that have this name, or are kept beside this name.
   /// - Parameter present: the digest of the file that has the name now.
   func correct(_ path: AttachmentPath, present: Digest) throws {
     for file in try store.brought(path) {
@@ -34,8 +35,8 @@ struct FilePlaces {
     }
   }
 
-  /// Records that a new file gets a name that no file has. Files that had the name before and are not beside it either
-  /// are lost here. Their devices did not show that they have the new file.
+  /// Records that a new file gets a name that no file has. Older files of this name that are not kept beside it are
+  /// lost at the hub. Their devices have not shown that they have the new file.
   func noteFirst(_ path: AttachmentPath, _ digest: Digest) throws {
     try correct(path, present: digest)
     if try store.brought(path).contains(where: { $0.kept == path && $0.digest != digest }) {
@@ -43,12 +44,12 @@ struct FilePlaces {
     }
   }
 
-  /// Gives the name at `path` to a file that is kept beside it. The file that has the name is kept beside it then.
+  /// Gives the name `path` to a file that is kept beside it. The file that had the name is then kept beside it.
   ///
-  /// That file is copied first, and then replaced in one step. So whenever the command ends, no file is lost and the
-  /// name has one of the two files.
-  /// - Parameter present: the digest of the file that has the name; nil: there is none.
-  /// - Returns: whether the file has the name.
+  /// The present file is copied first, and then replaced in one step. So if the command is stopped, no file is lost,
+  /// and the name has one of the two files.
+  /// - Parameter present: the digest of the file that has the name now. nil if there is none.
+  /// - Returns: whether the given file has the name now.
   func give(
     _ path: AttachmentPath, to file: HubStore.ArchivedFile, over present: Digest?
   ) throws -> Bool {
@@ -58,7 +59,7 @@ struct FilePlaces {
         let aside = try StagingFolder(in: files.root, platform: platform)
         try files.copy(path, to: free.path, aside: aside)
       }
-      // An app may have written the file meanwhile.
+      // An app may have written the file since its digest was read.
       guard try files.digest(at: path) == present else { return false }
       try files.move(file.kept, to: path)
       try store.noteBeside(path, present, at: free.path)

@@ -5,10 +5,10 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The files that rows name, in bundles for devices.
+/// The attachments in bundles for devices.
 ///
-/// The files for a device follow only from the rows that its user sees. A device could write the name of any file into
-/// its own row. Such a name counts only after the device has shown that it has the file.
+/// The rows that its user sees decide which files a device gets. But a device could write the name of any file into its
+/// own row. Such a name counts only after the device has shown that it has the file.
 struct HubAttachments {
   let store: HubStore
   let files: AttachedFiles
@@ -22,29 +22,29 @@ struct HubAttachments {
     files = AttachedFiles(workspace.folder, workspace.platform)
   }
 
-  /// Whether the dataset marks any column.
+  /// Whether the dataset has a column for attachments.
   var areAny: Bool { store.tables.contains { !$0.rules.attachments.isEmpty } }
 
   /// The files that an emission may carry.
   struct Outgoing {
-    /// Files that the device must get and that are here. Files that were never sent come first, then the files that
-    /// were sent longest ago.
+    /// The files that the device must get and that are here. First those that were never sent, and then those that were
+    /// sent longest ago.
     fileprivate var owed: [AttachmentPath] = []
-    /// Files that were never sent, or that were lost with their bundle.
+    /// The files that were never sent, or that were lost with their bundle.
     fileprivate var due: Set<AttachmentPath> = []
     fileprivate var isPlanEmpty = true
-    /// Copies in the draft.
+    /// The copies in the draft of the bundle.
     fileprivate var staged: [AttachmentPath: AttachedFiles.Staged] = [:]
 
     /// Whether these files alone justify a bundle.
     var isDue: Bool { staged.keys.contains { due.contains($0) } }
     var count: Int { staged.count }
-    /// The number of files that are here and left for later bundles.
+    /// The number of files that are here, and that are left for later bundles.
     var left: Int { owed.count - staged.count }
-    /// The number of these files that no bundle carried yet.
+    /// The number of files in `due` that are not in the draft.
     var dueLeft: Int { due.count { staged[$0] == nil } }
 
-    /// Removes files that the device no longer needs.
+    /// Removes files that the device does not need any more.
     mutating func restrict(to now: Outgoing) {
       let owed = Set(now.owed)
       staged = staged.filter { owed.contains($0.key) }
@@ -52,12 +52,12 @@ struct HubAttachments {
     }
   }
 
-  /// Finds which of the device's files were written again at the hub.
+  /// Finds the files of the device that have been written again at the hub.
   func look(for device: EnrolledDevice) throws -> [SeenFile] { try files.look(at: store.knownFiles(of: device.id)) }
 
-  /// Records the files that the device must get by a plan, and finds which of them are here. The caller holds the
+  /// Records the files that the device must get by this plan, and returns those that are here. The caller must hold the
   /// transaction.
-  /// - Parameter seen: files that look different from before.
+  /// - Parameter seen: the files that look different than before.
   func owe(by plan: EmissionPlan, _ seen: [SeenFile]) throws -> Outgoing {
     for file in seen {
       if file.isRewritten { try places.correct(file.path, present: file.digest) }
@@ -68,7 +68,8 @@ struct HubAttachments {
       $0[$1.place].insert($1.row)
     }
     for (place, table) in store.tables.enumerated() where !table.rules.attachments.isEmpty {
-      // If the definition may be new to the device, its columns may have been marked just now.
+      // If the definition may be new to the device, its columns may have become attachment columns only now. So all
+      // rows are checked.
       let news = plan.carriesDefinition ? plan.visible[place] : plan.rows[place]
       rows[place] = rows[place].union(news).intersection(plan.visible[place])
       try owe(rows[place], in: place, of: plan)
@@ -79,7 +80,7 @@ struct HubAttachments {
     return try outgoing(by: plan, rows)
   }
 
-  /// Records the files that the device must get because of these rows. The device's user sees all of these rows.
+  /// Records the files that the device must get because of these rows. The device's user must see all of these rows.
   private func owe(_ rows: RowSet, in place: Int, of plan: EmissionPlan) throws {
     let device = plan.device.id
     try store.numbers[place].each(of: rows, in: store.database) { member in
@@ -112,7 +113,7 @@ struct HubAttachments {
   /// - Parameters:
   ///   - room: the room for the bundle.
   ///   - database: the path of the hub's database.
-  ///   - rows: makes the bundle without files, and returns the size of its file.
+  /// - rows: makes the bundle without files, and returns the size of its file.
   func stage(
     _ outgoing: inout Outgoing, in room: BundleRoom, besides database: String, into draft: inout BundleDraft,
     rows: () throws -> Int64
@@ -122,7 +123,7 @@ struct HubAttachments {
       outgoing.owed, limits: store.dataset.attachments, in: room, besides: database, into: &draft, rows: rows)
   }
 
-  /// Adds the files, and the receipts for files of the device. The caller holds the transaction.
+  /// Adds the files to the bundle, and the receipts for files from the device. The caller must hold the transaction.
   func seal(_ outgoing: Outgoing, of plan: EmissionPlan, into draft: inout BundleDraft) throws {
     let carried = try outgoing.staged.map {
       BundleDraft.CarriedFile($0.key, $0.value.file, was: try store.version($0.key, at: plan.device))
@@ -135,8 +136,8 @@ struct HubAttachments {
     try store.markReceiptsTold(to: plan.device.id, by: plan.number)
   }
 
-  /// The decision about a file that a device brings. If very many versions of the file from this device are beside its
-  /// name already, the hub does not take another one, and the device goes on sending it.
+  /// Decides what to do with a file from a device. If too many versions from this device are beside the file's name
+  /// already, the file is ignored. Then the device goes on sending it.
   func action(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber)
     throws
     -> ArrivingAttachments.IncomingFileAction
@@ -146,15 +147,16 @@ struct HubAttachments {
     return try store.countBeside(line, by: device) < mostBeside ? action : .ignore
   }
 
-  /// Decides where to put a file that a device brings. The new version replaces the present version only if the device
-  /// brought the present version or had it. The device's user must also be allowed to change every row that names the
-  /// file. Otherwise a user could write the name of any file into an own row, and overwrite the file.
+  /// Decides where to put a file from a device. The file replaces the present file only if the device brought the
+  /// present file, or had it. The device's user must also be allowed to change every row that names the file. Otherwise
+  /// a user could write the name of any file into an own row, and overwrite that file.
   private func place(
     of line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber
   ) throws -> ArrivingAttachments.IncomingFileAction {
     let last = try store.lastBrought(line.path, by: device)
     if let last, last.sequence > sequence { return .ignore }
-    // Such a name has its own content only. Otherwise a device could take the last place that a file has.
+    // A name that looks like a content name may only have the content of this digest. Otherwise a device could take the
+    // last place that another file can get.
     if line.path.isLikeContentName, !line.path.isPlace(ofContent: line.digest.hexadecimal) { return .keepBeside }
     guard let present, present == line.was || last.map({ $0.isInPlace && $0.digest == present }) ?? false else {
       return .keepBoth
@@ -191,7 +193,7 @@ struct HubAttachments {
   }
 }
 
-/// The files whose names a device's bundle writes into rows.
+/// The names of files that a device's bundle writes into rows.
 struct AttachmentClaims {
   private struct Claim: Hashable {
     let place: Int
@@ -206,7 +208,8 @@ struct AttachmentClaims {
     for path in table.attachments(of: step.change) { all.insert(Claim(place: place, key: step.key, path: path)) }
   }
 
-  /// Records which device wrote which file's name. A file is sent with a row only if the row's writer had the file.
+  /// Records which device wrote which file name into which row. A file is only sent with a row if the name's writer had
+  /// the file.
   func keep(by device: ReplicaID, _ store: HubStore) throws {
     for claim in all {
       let row = try store.numbers[claim.place].assign(claim.key, in: store.database)

@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Gives out ranges of keys: to the hub's own writers, and to a device with its emission.
+/// Gives ranges of primary keys: to the hub's own writers, and to a device with its emission.
 struct KeyBlocks {
   private let store: HubStore
 
@@ -12,8 +12,7 @@ struct KeyBlocks {
 
   private var places: [Int] { store.tables.indices.filter { store.tables[$0].rules.keys == .blocks } }
 
-  /// Ensures that rows written at the hub get keys of the hub's own range. Rows from devices may have keys above that
-  /// range.
+  /// Ensures that rows written at the hub get keys from the hub's own range. Rows from devices may have greater keys.
   func renewOwn() throws {
     for place in places {
       let table = store.tables[place]
@@ -28,8 +27,8 @@ struct KeyBlocks {
     }
   }
 
-  /// Ensures that no key is given twice after a restore. The lost hub may have given keys after the backup, so a range
-  /// of keys stays reserved for its epoch `lost`.
+  /// Ensures that no key is given twice after a restore. The lost hub may have given keys after the backup. So a range
+  /// of keys is reserved for the epoch `lost`.
   func beginAnew(after lost: Epoch) throws {
     for (place, table) in store.tables.enumerated() where table.givesNewKeys {
       let (greatest, gap) = (try store.greatestKey(in: place), max(Self.lostKeys, 100 * table.rules.block))
@@ -43,11 +42,11 @@ struct KeyBlocks {
     }
   }
 
-  /// The keys that a restored hub skips. A hub gives far fewer keys between two backups.
+  /// The least number of keys that a restored hub skips. A hub gives far fewer keys between two backups.
   private static let lostKeys: Int64 = 1_000_000
 
-  /// Gives a device new ranges with its emission, if it receives rows with keys above its own range, or if its own
-  /// range is nearly used up.
+  /// Gives a device new ranges with its emission. This happens if its range is nearly used up, or if it receives rows
+  /// with keys above its range.
   func renew(for plan: EmissionPlan) throws {
     for place in places {
       let newest = try BlockTable.newest(of: store.tables[place].name, for: plan.device.id, in: store.database)
@@ -56,19 +55,20 @@ struct KeyBlocks {
     }
   }
 
-  /// Gives a replica a range of keys. The range is above every key that a replica has, or may give to a row.
+  /// Gives a replica a range above every key that a replica has, or may still give to a row. nil if too few numbers are
+  /// left.
   private func give(_ place: Int, to replica: ReplicaID, with number: EmissionNumber) throws -> KeyBlock? {
     let size = store.tables[place].rules.block
     let greatest = try store.greatestKey(in: place)
-    // At the end of all numbers, SQLite chooses keys as it can, and colliding rows get new keys.
+    // Near the greatest number, no range is given. SQLite then chooses keys itself, and colliding rows get new keys.
     guard greatest < Int64.max - size else { return nil }
     let block = KeyBlock(table: store.tables[place].name, first: greatest + 1, last: greatest + size, number: number)
     try BlockTable.add(block, of: replica, in: store.database)
     return block
   }
 
-  /// Whether more than half of the range is known to be in use. The rest must suffice until the device's next bundle
-  /// from the hub.
+  /// Whether more than half of the range is known to be in use. The rest must suffice until the hub's next bundle
+  /// reaches the device.
   private func isUsedUp(_ block: KeyBlock, _ place: Int) throws -> Bool {
     let key = RowNumbers.names(store.tables[place]).key[0]
     let numbers = RowNumbers.names(store.tables[place]).table

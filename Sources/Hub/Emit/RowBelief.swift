@@ -1,9 +1,9 @@
 import SatchelBundle
 import SatchelValues
 
-/// The states of a row that a device may have, as read from the database. Another core computes the digests.
+/// The states that a row may have on a device, as read from the database. Another core computes their digests.
 struct RowBelief: Sendable {
-  /// One change of the row: the part that leads back to the row's earlier state.
+  /// One change of the row, with the values that lead back to the state before it.
   struct Turn: Sendable {
     enum Before: Sendable {
       case nothing
@@ -15,7 +15,7 @@ struct RowBelief: Sendable {
     let cursor: Cursor
     let before: Before
     let stamp: Stamp
-    /// Whether another replica made the change.
+    /// Whether another replica than the device made the change.
     let isOthers: Bool
   }
 
@@ -23,16 +23,16 @@ struct RowBelief: Sendable {
   struct Stop: Sendable {
     let cursor: Cursor
     let number: EmissionNumber
-    /// Whether the device held the row with this emission.
+    /// Whether the device held the row after this emission.
     let isHeld: Bool
   }
 
   var now: Row?
-  /// The changes of the row, the newest first. The stops have the same order.
+  /// The changes of the row, the newest first. `stops` has the same order.
   var turns: [Turn] = []
   let stops: [Stop]
 
-  /// Goes back from the present row to the row as the oldest emission left it.
+  /// Goes back from the present row to the row at the oldest emission.
   func past(in schema: TableSchema, _ reader: inout FieldsReader) throws -> RowPast {
     var past = RowPast(isHeld: stops.contains(where: \.isHeld))
     var row = now
@@ -63,7 +63,7 @@ struct RowBelief: Sendable {
 }
 
 extension RowBelief.Turn {
-  /// The row before the turn, and the columns that the turn changed: all columns of an inserted or deleted row.
+  /// The row before the change, and the changed columns. For an inserted or deleted row, these are all columns.
   fileprivate func leadingBack(_ after: Row?, in schema: TableSchema, _ reader: inout FieldsReader) throws -> (
     row: Row?, columns: [Int]
   ) {
@@ -83,9 +83,10 @@ extension RowBelief.Turn {
   }
 }
 
-/// The known states of a row, from the emissions that a device may have until now.
+/// The known states of a row at the emissions that a device may have.
 struct RowPast {
-  /// The row as the emissions left it, the newest first. nil for a row that did not exist.
+  /// The row at each of the emissions, the newest first. nil for an emission without the row. Equal neighbours are left
+  /// out.
   var rows: [Row?] = []
   private let isHeld: Bool
   private var writes: [Write?] = []
@@ -98,7 +99,7 @@ struct RowPast {
   /// - Parameter isHeld: whether any of the emissions held the row.
   fileprivate init(isHeld: Bool) { self.isHeld = isHeld }
 
-  /// Records the columns that others wrote. The caller begins with the newest write.
+  /// Records the columns that another replica wrote. The caller must begin with the newest write.
   fileprivate mutating func note(
     _ columns: [Int], at stamp: Stamp, after number: EmissionNumber?, in schema: TableSchema
   ) {
@@ -112,9 +113,9 @@ struct RowPast {
     }
   }
 
-  /// The writes by other replicas, in the order of the columns. Empty: the device may hold the row, and no other
-  /// replica wrote it. nil: the row is new to the device, and no column has another stamp than the row. In a new row,
-  /// every column counts as written by others at the row's stamp. So a write is listed only if it has another stamp.
+  /// The writes by other replicas, in the order of the columns. In a row that is new to the device, every column counts
+  /// as written at the row's stamp. So only writes with other stamps are listed there. nil if the row is new to the
+  /// device, and no write is listed. Empty if the device may hold the row, and no other replica wrote it.
   /// - Parameter stamp: the row's stamp.
   func others(in schema: TableSchema, beside stamp: Stamp) -> [OthersWrite]? {
     var others: [OthersWrite] = []

@@ -1,22 +1,22 @@
 import SatchelBundle
 import SatchelValues
 
-/// Reads the states of a row that a device may have before it applies a line: the row at each emission that the device
-/// may have, and the later writes of others.
+/// Reads the states that a row may have on a device before the device applies a line: the row at each emission that the
+/// device may have. Also reads the later writes of other replicas.
 ///
-/// If a device has the row in another state, the row was changed without capture, and the device keeps its row as a
-/// conflict. The digests reveal nothing that the device was not sent. For an emission without the row, the digest says
-/// that the row does not exist.
+/// If the row on the device has another state, an app changed it without capture. Then the device keeps its row as a
+/// conflict. The digests reveal nothing that the device did not receive. For an emission without the row, the digest
+/// says that the row does not exist.
 final class RowBeliefs {
   private let store: HubStore
   private let plan: EmissionPlan
   private let device: [UInt8]
-  /// For each table, whether stamps may decide between two rows that were made with one key.
+  /// For each table, whether stamps may decide between two new rows with one key.
   private let comparesStamps: [Bool]
   private var reader = FieldsReader()
 
-  /// nil if the states are not known: the device has no emission, or it may have too many emissions, an emission of
-  /// another version of the dataset, or an emission from before the log.
+  /// nil if the states are not known. Then the device has no emission, or too many possible ones. Or one of them has
+  /// another version of the dataset, or is older than the log.
   init?(_ store: HubStore, _ plan: EmissionPlan) {
     guard !plan.emissions.isEmpty, plan.emissions.allSatisfy({ $0.version == store.dataset.version }),
       plan.emissions.allSatisfy({ $0.cursor >= store.identity.logFrom }),
@@ -28,12 +28,12 @@ final class RowBeliefs {
     comparesStamps = store.rows.map(\.rules.comparesStamps)
   }
 
-  /// The device has all changes up to this cursor, whichever emission it has.
+  /// Whichever emission the device has, it has all changes up to this cursor.
   var since: Cursor { plan.emissions.first?.cursor ?? .zero }
 
-  /// - Parameter now: the row as it is.
+  /// - Parameter now: the present row.
   func belief(of member: RowNumbers.Member, now: Row?, in place: Int) throws -> RowBelief {
-    // From the newest emission back to the oldest one.
+    // The stops go from the newest emission back to the oldest one.
     let stops = zip(plan.emissions, plan.held).reversed().map {
       RowBelief.Stop(cursor: $0.cursor, number: $0.number, isHeld: $1[place].contains(member.number))
     }
@@ -44,7 +44,7 @@ final class RowBeliefs {
     return belief
   }
 
-  /// The writes of others in a row that goes with a full bundle.
+  /// The writes of other replicas in a row of a full bundle.
   func others(of member: RowNumbers.Member, in place: Int) throws -> [OthersWrite] {
     guard let cursor = member.cursor, cursor > since else { return [] }
     let belief = try belief(of: member, now: store.rows[place].row(member.key), in: place)
@@ -54,11 +54,11 @@ final class RowBeliefs {
 }
 
 extension HubStore {
-  /// Reads the log of one row backwards from its newest entry.
+  /// Reads the log of one row backwards, beginning with its newest entry.
   /// - Parameters:
   ///   - newest: the cursor of the newest entry. nil if the row has none.
   ///   - cursor: entries up to this cursor are not read.
-  ///   - device: the device whose entries are its own.
+  /// - device: the id of the device whose own entries are marked.
   fileprivate func eachTurn(
     from newest: Cursor?, after cursor: Cursor, of device: [UInt8], in place: Int,
     _ body: (RowBelief.Turn) throws -> Void
@@ -68,7 +68,7 @@ extension HubStore {
     while let at = next, at > cursor {
       defer { kept.statement.reset() }
       try kept.statement.bind(.integer(at.rawValue), at: 1)
-      // Changes from before the log began are not in the log.
+      // The log may have no entry for this cursor, because it does not reach back that far.
       guard try kept.statement.step() else { return }
       let values = kept.statement.textBytes(1)
       next = kept.statement.optionalInteger(2).map { Cursor($0) }

@@ -2,12 +2,13 @@ import SatchelCapture
 import SatchelDataset
 import SatchelValues
 
-/// The order in which new rows stay behind if a bundle must be small.
+/// Decides which new rows stay behind first, if a bundle must be small.
 struct RowPriorities {
-  /// The tables whose new rows may stay behind, by their places. The least urgent tables come first.
+  /// The tables whose new rows may stay behind, by their indexes. Tables of one priority are together. The least urgent
+  /// ones come first.
   let levels: [Set<Int>]
 
-  /// A parent is at least as urgent as its most urgent child. Otherwise a row would come without its parent.
+  /// Makes each parent at least as urgent as its most urgent child. Otherwise a row would come without its parent.
   init(_ tables: [TrackedTable]) {
     var priorities = tables.map(\.rules.priority)
     let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
@@ -29,15 +30,16 @@ struct RowPriorities {
 }
 
 extension EmissionPlan {
-  /// The plan without the new rows of some tables. They go with the next emission that has room.
+  /// Returns the plan without the new rows of these tables. The next emission with room sends them.
   ///
-  /// A new row is a row that no emission since the proved one showed. Everything else goes: changes and deletions of
-  /// rows that the device may have, and rows that must be sent. If such a row of a table goes, the new rows of the
-  /// tables above it go too, because it may refer to one of them.
+  /// A new row is a row that no emission since the proved one showed. Everything else is sent: changes and deletions of
+  /// rows that the device may have, and rows that must be sent. If a table has such other rows, they may refer to new
+  /// rows of its parent tables. So the new rows of those tables are sent too.
   func leaving(_ tables: Set<Int>, _ store: HubStore) throws -> EmissionPlan {
     guard !tables.isEmpty, grants.contains(where: { !$0.isEmpty }) else { return self }
     let parents = store.tables.map { table in table.schema.foreignKeys.compactMap { store.place(of: $0.parent) } }
-    // A row of the device may have become one with a row that the device does not have.
+    // A row of the device may have been folded into a row that the device does not have. So the tables of these rows
+    // are kept.
     let renamed = try Set(store.rekeyed(of: device.id, at: device.proved).compactMap { store.place(of: $0.table) })
     let written = tables.filter { renamed.contains($0) || !rows[$0].subtracting(grants[$0]).isEmpty }
     var next = written.flatMap { parents[$0] }
@@ -51,7 +53,7 @@ extension EmissionPlan {
       plan.visible[place] = visible[place].subtracting(grants[place])
       plan.rowsLeft += grants[place].count
     }
-    // The rows that stay behind are visible, so the next emission evaluates all rows.
+    // Without a basis, the next emission evaluates all rows, and so it finds the rows that stay behind.
     if plan.rowsLeft > 0 { plan.basis = nil }
     return plan
   }

@@ -6,11 +6,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Compares the digests from a device with the rows that the device should have: the rows that it held at its emission,
-/// as they were then.
+/// Compares a device's digests with the rows that the device should have: the rows that it held at its emission, as
+/// they were then.
 ///
-/// These rows are computed from the present rows: the log's changes since that emission are undone. The device's own
-/// acknowledged changes stay in these rows. If a change was not accepted as sent, the hub sends the row back with the
+/// The hub computes these rows from its present rows: it undoes the log's changes since that emission. The device's own
+/// acknowledged changes are not undone. If such a change was not accepted as sent, the hub sends the row back with the
 /// acknowledgement.
 struct StateCheck {
   let store: HubStore
@@ -22,19 +22,19 @@ struct StateCheck {
     /// Both sides have the same rows.
     case verified
     case differs([StateDifference])
-    /// The hub no longer knows which rows the device should have. The text gives the reason.
+    /// The hub does not know any more which rows the device should have. The text gives the reason.
     case unknown(String)
   }
 
   struct Outcome {
     let result: Result
-    /// The rows that differ, in tables that were compared row by row.
+    /// The rows that differ, in the tables that were compared row by row.
     var rows: [DifferentRow] = []
     var compared: [StateEntry.Question] = []
   }
 
   /// - Parameter asked: the sums whose rows the hub has requested.
-  /// - Throws: a `BundleError` if an answer names what cannot be a row of its sums.
+  /// - Throws: a `BundleError` if an answer names a row that cannot belong to the requested sums.
   func run(_ entry: StateEntry, asked: [StateEntry.Question]) throws -> Outcome {
     guard let emission = try store.emission(changes, of: device.id), changes.epoch == store.identity.epoch else {
       return Outcome(result: .unknown("the hub no longer knows which rows the device has"))
@@ -122,24 +122,24 @@ struct StateCheck {
 }
 
 extension StateEntry.Question {
-  /// Whether the hub requested all sums of this question. A device may answer about fewer sums than were requested,
-  /// because its answer must fit into a bundle.
+  /// Whether the hub requested all sums of this question. A device may answer for fewer sums than the hub requested,
+  /// because the answer must fit into a bundle.
   fileprivate func isPart(of asked: [StateEntry.Question]) -> Bool {
     asked.contains { $0.table == table && Set(sums).isSubset(of: $0.sums) }
   }
 }
 
-/// A table whose rows on a device differ from the hub's record of them.
+/// A table whose rows on a device differ from the rows that the hub expects there.
 public struct StateDifference: Hashable, Sendable {
   public let table: Name
   /// The sums that differ.
   public let sums: [Int]
-  /// The number of rows that the device should have, and the number that it has.
+  /// The number of rows that the device should have, and the number of rows that it has.
   public let rowsHere: Int64
   public let rowsThere: Int64
 }
 
-/// A row whose state on a device differs from the hub's record.
+/// A row that differs between a device and the hub's expectation.
 public struct DifferentRow: Hashable, Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     case onlyAtHub = "only-at-hub"
@@ -153,12 +153,12 @@ public struct DifferentRow: Hashable, Sendable {
 }
 
 extension HubStore {
-  /// A row as it was at an earlier cursor of the hub. nil if it did not exist then. The log must reach back that far.
+  /// A row at an earlier cursor of the hub. nil if it did not exist then. The log must reach back to this cursor.
   func row(_ key: RowKey, in place: Int, at cursor: Cursor) throws -> Row? {
     try rows(key, in: place, at: [cursor])[0]
   }
 
-  /// A row as it was at each of some earlier cursors, of which the newest is first. Its log is read once.
+  /// A row at several earlier cursors, which are sorted with the newest first. Reads the row's log once.
   func rows(_ key: RowKey, in place: Int, at cursors: [Cursor]) throws -> [Row?] {
     guard let oldest = cursors.last else { return [] }
     var row = try rows[place].row(key)
@@ -172,7 +172,7 @@ extension HubStore {
   }
 
   /// A row as it was before one change.
-  /// - Parameter after: the row as the change left it.
+  /// - Parameter after: the row after the change.
   func row(before entry: LogEntry, _ after: Row?, in place: Int) throws -> Row? {
     let schema = rows[place].schema
     switch entry.operation {

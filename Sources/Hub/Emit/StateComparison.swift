@@ -3,20 +3,20 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The result of `compare`: the known differences between a device's rows and the hub's record.
+/// The result of `compare`: the known differences between a device's rows and the rows that the hub expects there.
 public struct StateComparison: Sendable {
   public let device: String
   /// The last comparison of the device's rows. nil if the device never sent digests of its rows.
   public let proof: StateProof?
-  /// The rows that differ, as far as the device has named them.
+  /// The differing rows that the device has named so far.
   public let rows: [DifferentRow]
-  /// The number of rows that are marked to be sent again. nil if no repair was requested.
+  /// The number of rows that the hub will send again. nil if no repair was requested.
   public var repaired: Int?
 }
 
 extension HubWorkspace {
-  /// Lists the rows that differ between a device and the hub's record. If they are not known yet, the next bundle for
-  /// the device requests them.
+  /// Lists the rows that differ between a device and the hub's expectation. If the hub does not know them yet, its next
+  /// bundle for the device asks for them.
   /// - Parameter name: the device's name.
   public func compare(_ name: String) throws -> StateComparison {
     try changing { store in
@@ -32,10 +32,10 @@ extension HubWorkspace {
     }
   }
 
-  /// Marks the rows that differ to be sent again. Before a device accepts the hub's row, it keeps its own row as a
-  /// conflict.
+  /// Marks the rows that differ, so that the hub sends them again. The device keeps its own row as a conflict before it
+  /// takes the hub's row.
   ///
-  /// Throws a `WorkspaceError` if the rows are not known.
+  /// Throws a `WorkspaceError` if the hub does not know the rows.
   /// - Parameter name: the device's name.
   public func repairDifferences(of name: String) throws -> StateComparison {
     try changing { store in

@@ -4,10 +4,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// One page of a list of conflicts, with the words for its filter.
+/// One page of a list of conflicts, with the choices for its filter.
 public struct ConflictList: Sendable {
   public let conflicts: [StoredConflict]
-  /// The number of all conflicts of the filter.
+  /// The number of all conflicts that fit the filter.
   public let total: Int64
   /// The layers of the database, if it is a GeoPackage.
   public let layers: [Layer]
@@ -16,17 +16,17 @@ public struct ConflictList: Sendable {
   public let users: [String]
 }
 
-/// The conflicts of a decision about many, in numbers.
+/// The numbers of the conflicts for one decision about many.
 public struct ConflictCounts: Sendable {
   public let counts: [ConflictCount]
   public let mark: ConflictSetMark
-  /// The number of conflicts. A unit counts once.
+  /// The number of conflicts. A unit counts as one.
   public var total: Int64 { counts.reduce(0) { $0 + $1.count } }
 }
 
-/// The conflicts that a person looks for.
+/// Searches for conflicts.
 extension HubWorkspace {
-  /// Some of the conflicts of a filter, oldest first.
+  /// Some of the conflicts that fit a filter, oldest first.
   public func conflicts(_ filter: ConflictFilter, from first: Int64, count: Int64) throws -> ConflictList {
     let store = try store()
     let page = try ConflictTable.page(filter, store.tables, from: first, count: count, in: store.database)
@@ -37,7 +37,7 @@ extension HubWorkspace {
       users: try store.users().map(\.name))
   }
 
-  /// The numbers of conflicts of a filter.
+  /// Counts the conflicts that fit a filter.
   public func countConflicts(_ filter: ConflictFilter) throws -> ConflictCounts {
     let store = try store()
     return ConflictCounts(
@@ -45,7 +45,8 @@ extension HubWorkspace {
       mark: ConflictSetMark(of: try ConflictTable.ids(filter, store.tables, in: store.database)))
   }
 
-  /// The conflict that follows a conflict in the list of a filter, and how many others the list has.
+  /// The conflict that follows `conflict` in the list of a filter, and the number of other conflicts in the list. nil
+  /// if there is none.
   public func conflict(after conflict: StoredConflict, _ filter: ConflictFilter) throws -> (
     id: ConflictID, left: Int64
   )? {
@@ -53,10 +54,10 @@ extension HubWorkspace {
     return try ConflictTable.next(after: conflict, filter, store.tables, in: store.database)
   }
 
-  /// Decides by a policy the conflicts of a filter, as `resolveAll(_:table:note:)` does. A conflict that must be
-  /// decided by itself is left.
-  /// - Parameter expected: the mark of the conflicts that the person saw. If the filter finds others now, nothing is
-  ///   decided.
+  /// Decides the conflicts that fit a filter by a policy, as `resolveAll(_:table:note:)` does. A conflict that a person
+  /// must decide by itself stays undecided.
+  /// - Parameter expected: the mark of the conflicts that the person saw. If the filter finds other conflicts now,
+  ///   nothing is decided.
   public func resolveAll(_ policy: Policy, _ filter: ConflictFilter, expected: ConflictSetMark, note: String?) throws
     -> ResolvedAll
   {

@@ -2,8 +2,8 @@ import SatchelConflicts
 import SatchelCrypto
 import SatchelValues
 
-/// A digest of the conflicts that a page shows. A decision about many conflicts carries it, so that the decision is
-/// about the conflicts that the person saw, and not only about as many.
+/// A digest of the conflicts on a page. A decision about many conflicts contains it. So the hub can check that the
+/// decision is about the conflicts that the person saw.
 public struct ConflictSetMark: Hashable, Sendable {
   public let text: String
 
@@ -12,7 +12,7 @@ public struct ConflictSetMark: Hashable, Sendable {
 
   init(of ids: some Sequence<ConflictID>) { self.init(lines: ids.map(\.text)) }
 
-  /// The mark of decided conflicts. A decision that was made again has another mark.
+  /// The mark of decided conflicts. If a conflict is decided again, the mark changes.
   init(ofDecided conflicts: [StoredConflict]) {
     self.init(lines: conflicts.map { "\($0.record.id.text) \($0.decision?.at ?? 0)" })
   }

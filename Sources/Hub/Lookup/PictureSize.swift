@@ -1,10 +1,10 @@
-/// The width and height that the header of a picture states, in pixels. A small file can state a size for which a
-/// browser needs gigabytes.
+/// The width and height in the header of a picture, in pixels. A small file can state a size for which a browser would
+/// need gigabytes.
 struct PictureSize: Equatable {
   let width: Int
   let height: Int
 
-  /// The most pixels of a picture that is shown. Cameras make fewer.
+  /// The most pixels of a picture that is shown. Pictures from cameras have fewer.
   static let mostPixels = 50_000_000
 
   /// Whether a browser can show the picture without harm.
@@ -13,43 +13,43 @@ struct PictureSize: Equatable {
     return width > 0 && height > 0 && !overflow && pixels <= Self.mostPixels
   }
 
-  /// The size in the IHDR chunk, which is the first chunk. nil: the header cannot be read.
+  /// Reads the size from the IHDR chunk, which is the first chunk. nil if the header cannot be read.
   /// Source: PNG specification, section 11.2.1.
   init?(png bytes: [UInt8]) {
     guard bytes.count >= 24, bytes[12..<16].elementsEqual("IHDR".utf8) else { return nil }
     self.init(width: Self.big(bytes[16..<20]), height: Self.big(bytes[20..<24]))
   }
 
-  /// The size of the logical screen. nil: the header cannot be read. Source: GIF89a specification, section 18.
+  /// Reads the size of the logical screen. nil if the header cannot be read. Source: GIF89a specification, section 18.
   init?(gif bytes: [UInt8]) {
     guard bytes.count >= 10 else { return nil }
     self.init(width: Self.little(bytes[6..<8]), height: Self.little(bytes[8..<10]))
   }
 
-  /// The size in the first frame header. nil: there is none. Source: ITU-T T.81, section B.2.2.
+  /// Reads the size from the first frame header. nil if there is none. Source: ITU-T T.81, section B.2.2.
   init?(jpeg bytes: [UInt8]) {
     var place = 2
     while place + 9 <= bytes.count, bytes[place] == 0xff {
       let marker = bytes[place + 1]
-      // Fill bytes may be before a marker.
+      // There may be fill bytes before a marker.
       if marker == 0xff {
         place += 1
         continue
       }
-      // The frame headers, without DHT (C4), JPG (C8) and DAC (CC).
+      // All frame headers, but not DHT (C4), JPG (C8) and DAC (CC).
       if (0xc0...0xcf).contains(marker), ![0xc4, 0xc8, 0xcc].contains(marker) {
         self.init(width: Self.big(bytes[place + 7..<place + 9]), height: Self.big(bytes[place + 5..<place + 7]))
         return
       }
       let length = Self.big(bytes[place + 2..<place + 4])
-      // The data of a scan has no length, and begins only after the frame header.
+      // The data of a scan has no length. It begins only after the frame header, so there is no frame header here.
       guard length >= 2, marker != 0xda else { return nil }
       place += 2 + length
     }
     return nil
   }
 
-  /// The size in the first chunk: VP8X, VP8L or VP8. nil: the header cannot be read.
+  /// Reads the size from the first chunk: VP8X, VP8L or VP8. nil if the header cannot be read.
   /// Sources: WebP container specification (RFC 9649), and RFC 6386, section 9.1.
   init?(webP bytes: [UInt8]) {
     guard bytes.count >= 30 else { return nil }

@@ -3,20 +3,20 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row that has a text in one of its columns.
+/// A row that a search found.
 public struct FoundRow: Sendable {
   public let table: Name
   public let key: RowKey
-  /// The name that people use for the row. nil: the table has no label, or the label is NULL.
+  /// The name that people use for the row. nil if the table has no label, or the label is NULL.
   public let label: Value?
-  /// The first column with the text, and its value. nil: the search had no text.
+  /// The first column that contains the searched text, with its value. nil if the search had no text.
   public let match: Field?
 }
 
-/// The rows of a search that a user sees.
+/// The rows that a search found and that a user may see.
 public struct VisibleRows: Sendable {
   public let rows: [FoundRow]
-  /// Whether the search ended at a limit, so that the user may see more rows.
+  /// Whether the search ended at a limit. Then the user may see more rows than these.
   public let isPart: Bool
 }
 
@@ -26,7 +26,7 @@ public struct RowViewer: Sendable {
   public let mayWrite: Bool
 }
 
-/// The users who see a row, among the first users of the hub.
+/// The users who see a row. Only the first users of the hub are evaluated.
 public struct RowViewers: Sendable {
   public let viewers: [RowViewer]
   /// The number of users whose rights were evaluated.
@@ -42,18 +42,16 @@ extension HubWorkspace {
     return try store.tables.map { ($0.name, try $0.count(in: store.database)) }
   }
 
-  /// Rows with a text in any column. Large and small letters from A to Z are the same.
-  /// - Parameters:
-  ///   - text: nil for all rows.
-  ///   - name: the table to search; nil for all tables.
-  ///   - limit: the most rows of each table, and of the answer.
+  /// Finds rows that contain a text in any column. Upper and lower case of A to Z are not distinguished.
+  /// - Parameters: - text: the text. nil for all rows. - name: the table to search. nil for all tables. - limit: the
+  ///   most rows in the result.
   public func rows(with text: String?, in name: Name?, limit: Int64) throws -> [FoundRow] {
     try Self.rows(with: text, in: name, limit: limit, store())
   }
 
-  /// Like `rows(with:in:limit:)`, but only the rows that a user sees now.
+  /// Like `rows(with:in:limit:)`, but only for rows that a user sees now.
   /// - Parameters:
-  ///   - limit: the most rows of the answer.
+  /// - limit: the most rows in the result.
   ///   - most: the most rows whose visibility is evaluated.
   public func rows(
     seenBy name: String, with text: String?, in table: Name?, limit: Int, evaluating most: Int64
@@ -88,7 +86,7 @@ extension HubWorkspace {
     let schema = table.schema
     let columns = schema.columns
     let terms = columns.map { "instr(lower(\(quoted($0))), lower(:text))" }
-    // Groups, because SQLite accepts at most 1,000 terms in a row.
+    // The terms are in groups, because SQLite accepts at most 1,000 terms in one chain.
     let groups = stride(from: 0, to: terms.count, by: 100).map { first in
       "(" + terms[first..<min(first + 100, terms.count)].joined(separator: " OR ") + ")"
     }
@@ -127,7 +125,7 @@ extension HubWorkspace {
 }
 
 extension Value {
-  /// Whether the value, as a text, has another text in it.
+  /// Whether the value, written as a text, contains `text`.
   fileprivate func contains(_ text: String) -> Bool {
     switch self {
     case .null, .blob: false

@@ -13,7 +13,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// A row for each act. The numbers begin with 1 and have no gaps.
+  /// One row for each act. The numbers begin with 1 and have no gaps.
   static let acts = """
     CREATE TABLE satchel_acts (
       number INTEGER PRIMARY KEY,
@@ -22,7 +22,7 @@ extension HubStore {
     )
     """
 
-  /// All operators, also those who were removed.
+  /// All operators, including those who were removed.
   func operatorRecords() throws -> [Operator] {
     try database.all("SELECT name, key, added, removed FROM satchel_operators ORDER BY name") { row in
       Operator(
@@ -42,7 +42,7 @@ extension HubStore {
       ])
   }
 
-  /// - Parameter act: nil: nothing is recorded.
+  /// Records an act. Does nothing if `act` is nil.
   func add(_ act: SignedAct?) throws {
     guard let act else { return }
     try database.run(

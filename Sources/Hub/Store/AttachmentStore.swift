@@ -4,16 +4,16 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The relation of a device to a file that a row names.
+/// How a device is related to an attachment that a row names.
 enum AttachmentState: String {
-  /// The device wrote the file's name into the row, and never showed that it has the file. So no replica gets the file
+  /// The device wrote the file's name into the row, and has never shown that it has the file. No replica gets the file
   /// because of this row.
   case claimed
   /// The device must get the file, because its user sees the row.
   case owed
   /// The device is known to have the file.
   case held
-  /// The device had the file, and must get it again.
+  /// The device had the file, has lost it, and must get it again.
   case again
 }
 
@@ -41,19 +41,20 @@ extension HubStore {
     \(attachmentIndexes)
     """
 
-  /// A file may have any number of rows. So a device's state of a file, and a row's state of a file, are found without
-  /// reading these rows.
+  /// A file may be named by any number of rows. With these indexes, the state of a file for one device or for one row
+  /// is found without reading all of them.
   static let attachmentIndexes = """
     CREATE INDEX satchel_attachment_paths ON satchel_attachments (path, device, state);
     CREATE INDEX satchel_attachment_rows ON satchel_attachments (path, table_name, row, state)
     """
 
-  /// For statements about one file. Without this hint, SQLite uses the primary key and reads all files of the device.
+  /// For statements about one file. Without `INDEXED BY`, SQLite uses the primary key and reads all files of the
+  /// device.
   static let byPath = "satchel_attachments INDEXED BY satchel_attachment_paths"
-  /// For statements about one row's file.
+  /// For statements about one file of one row.
   private static let byRow = "satchel_attachments INDEXED BY satchel_attachment_rows"
 
-  /// A row for each file that came from a device.
+  /// One row for each file that came from a device.
   static let received = """
     CREATE TABLE satchel_received (
       device TEXT NOT NULL,
@@ -71,6 +72,7 @@ extension HubStore {
 
   // MARK: files from a device
 
+  /// Records a file that came from a device.
   /// - Parameter mark: the file's appearance, if the file is new here.
   func note(
     _ arrival: ArrivingAttachments.Arrival, _ mark: FileMark?, from device: EnrolledDevice, by sequence: SequenceNumber
@@ -87,8 +89,8 @@ extension HubStore {
       ])
     if arrival.kept != arrival.path { return }
     try save(arrival.path, arrival.digest, mark)
-    // A device that brings a file that is here already has that file, in every row that named it. That includes rows
-    // that the device wrote under a former name.
+    // The device has a file that it brings, even if the hub had it already. This counts for every row that names the
+    // file, also for rows that the device wrote under a former name.
     for id in [device.id, device.continues].compactMap(\.self) {
       try database.run(
         "UPDATE \(Self.byPath) SET state = 'held' WHERE device = :device AND path = :path",
@@ -96,10 +98,10 @@ extension HubStore {
     }
   }
 
-  /// Records a device's receipt for a file that was sent.
+  /// Records a device's receipt for a file from the hub.
   ///
-  /// A device may confirm very many versions of one file, and very many rows may name the file. Only the receipt for
-  /// the present version counts, so only this receipt looks at the rows.
+  /// A device may send receipts for very many versions of one file, and very many rows may name the file. Only the
+  /// receipt for the present version counts, so other receipts end here before any row is read.
   func note(_ receipt: AttachmentLine, from device: EnrolledDevice) throws {
     guard try digestOfKnownFile(at: receipt.path) == receipt.digest else { return }
     let values: KeyValuePairs<String, Value> = [
@@ -131,7 +133,7 @@ extension HubStore {
       ])
   }
 
-  /// The relation of a device to a file, if the device brought the file or got it from the hub. Otherwise nil.
+  /// The state of a file for a device, if the device brought the file or got it from the hub. Otherwise nil.
   private func shown(_ path: AttachmentPath, by device: ReplicaID) throws -> AttachmentState? {
     if let known = try known(path, at: device) { return known }
     return try database.first(
@@ -140,8 +142,8 @@ extension HubStore {
     ) { _ in .held }
   }
 
-  /// Records that a device lost a file and requests it again. A file that was sent after the device's emission is still
-  /// on its way.
+  /// Records that a device lost a file and asks for it again. A file that was sent after the device's present emission
+  /// may still be on its way, so its state stays.
   func noteLost(_ path: AttachmentPath, by device: EnrolledDevice, standingOn received: EmissionNumber) throws {
     try database.run(
       """
@@ -153,7 +155,7 @@ extension HubStore {
 
   // MARK: files to a device
 
-  /// The relation of a device to a file that the device has or had, because of any row. nil if the device never had the
+  /// The state of a file for a device that has or had the file, whichever row names it. nil if the device never had the
   /// file.
   func known(_ path: AttachmentPath, at device: ReplicaID) throws -> AttachmentState? {
     try database.first(
@@ -190,7 +192,7 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Records why a device should have the file that a row names. The number of the last emission with the file stays.
+  /// Records the state of a file for a device and a row. The number of the last emission with the file stays.
   func save(_ path: AttachmentPath, _ row: Int64, _ place: Int, _ state: AttachmentState, of device: ReplicaID) throws {
     try database.run(
       """
@@ -216,7 +218,7 @@ extension HubStore {
       ])
   }
 
-  /// Records that the files of an emission are in no emission, because that emission is too large to be carried.
+  /// Records that no emission has carried the files of this emission, because it is too large to be carried.
   func markUnsent(by number: EmissionNumber, to device: ReplicaID) throws {
     try database.run(
       """
@@ -225,8 +227,8 @@ extension HubStore {
       """, ["device": .string(device.text), "number": .integer(number.rawValue)])
   }
 
-  /// Forgets the relation of a device to the files of a row. The relation stays for files that the row still names, and
-  /// for files whose names the device itself wrote.
+  /// Forgets the states of a row's files for a device. The states stay for files in `named`, and for files whose names
+  /// the device itself wrote.
   func forgetAttachments(of device: ReplicaID, row: Int64, _ place: Int, but named: Set<AttachmentPath> = []) throws {
     let row: KeyValuePairs<String, Value> = [
       "device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(row),
@@ -246,8 +248,8 @@ extension HubStore {
     }
   }
 
-  /// Forgets the relation of a device to the files of all rows, because the device may have lost everything. The
-  /// relation stays for files whose names the device itself wrote.
+  /// Forgets the states of all files for a device, because the device may have lost everything. The states stay for
+  /// files whose names the device itself wrote.
   func forgetAttachments(of device: ReplicaID) throws {
     try database.run(
       "DELETE FROM satchel_attachments WHERE device = :device AND state <> 'claimed'", ["device": .string(device.text)])
@@ -262,7 +264,7 @@ extension HubStore {
 
   // MARK: receipts
 
-  /// The files that came from a device, if the device may not know yet that they came.
+  /// Receipts for the files that came from a device, if the device may not know yet that they came.
   func receipts(for device: EnrolledDevice) throws -> [AttachmentLine] {
     try database.run(
       "UPDATE satchel_received SET told = NULL WHERE device = :device AND told > 0 AND told <= :proved",
@@ -279,7 +281,7 @@ extension HubStore {
       ["device": .string(device.text), "number": .integer(number.rawValue)])
   }
 
-  /// The files that are kept under another path than their own, by device.
+  /// The files that are kept beside their own names, by device.
   func filesBeside() throws -> [(device: String, path: String, kept: String)] {
     try database.all(
       """

@@ -2,26 +2,27 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The files of a backup beside the hub's database. They are in a separate database, which stock SQLite tools can open.
+/// The files in a backup, without the hub's database. They are in a separate database, which stock SQLite tools can
+/// open.
 final class BackupFiles {
   private let database: Database
   private let files: any FileSystem
 
-  /// The part of a file that is held in memory, in bytes.
+  /// The size of the pieces in which a file is read, in bytes.
   private static let partBytes = 1 << 20
 
   /// Creates the database at `path`.
   static func making(at path: String, _ files: any FileSystem) throws -> BackupFiles {
     let database = try Database(path: path, mode: .create)
-    // A draft's file is synced when the file is complete.
+    // SQLite need not sync: the draft of the backup syncs its files when they are complete.
     try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    // A row is a piece of a file: its path within the workspace, and the number of the piece from 0.
+    // A row is one piece of a file. It has the file's path within the workspace, and the number of the piece from 0.
     try database.execute(
       "CREATE TABLE files (path TEXT NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (path, part))")
     return BackupFiles(database, files)
   }
 
-  /// Opens a database whose digest was checked.
+  /// Opens a database. The caller has verified its digest.
   static func verified(at path: String, _ files: any FileSystem) throws -> BackupFiles {
     BackupFiles(try Database.untrusted(path: path), files)
   }
@@ -31,7 +32,7 @@ final class BackupFiles {
     self.files = files
   }
 
-  /// Runs `body`, which adds files, in one transaction.
+  /// Runs `body` in one transaction. `body` adds files.
   func add(_ body: () throws -> Void) throws { try database.writeTransaction { try body() } }
 
   /// Adds the file at `path` under the name `name`.
@@ -39,7 +40,7 @@ final class BackupFiles {
     let fd = try files.open(path)
     defer { files.close(fd) }
     var pieces = files.pieces(of: fd, size: Self.partBytes)
-    // An empty file has a part too: otherwise there would be no record of it.
+    // An empty file gets one empty piece. Otherwise the backup would not contain it.
     var piece = try pieces.next() ?? []
     var part: Int64 = 0
     repeat {
@@ -54,7 +55,7 @@ final class BackupFiles {
   /// The names of all files, sorted.
   func names() throws -> [String] { try database.all("SELECT DISTINCT path FROM files ORDER BY path") { $0.text(0) } }
 
-  /// Returns a file of which a piece is missing. nil if all files are complete, as far as the pieces show it.
+  /// Returns a file of which a piece is missing. nil if the numbers of the pieces have no gap.
   func incompleteFile() throws -> String? {
     try database.first(
       "SELECT path FROM files GROUP BY path HAVING min(part) <> 0 OR max(part) <> count(*) - 1 ORDER BY path"

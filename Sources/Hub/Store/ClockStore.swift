@@ -11,27 +11,27 @@ extension HubStore {
     try database.run("UPDATE satchel_hub SET clock = :time", ["time": .integer(time)])
   }
 
-  /// Forgets how far the devices' clocks were ahead of this hub's clock. The next report of a device shows it again.
+  /// Forgets by how much the devices' clocks were ahead of this hub's clock. Each device's next bundle shows it again.
   func forgetSkews() throws { try database.run("UPDATE satchel_devices SET skew = 0") }
 
-  /// Throws a `Refusal` if the hub's clock cannot be right. Also throws it if the clock was wrong when the hub gave
-  /// stamps that no device can have.
+  /// Throws a `Refusal` if the hub's clock cannot be right. Also throws if the clock was wrong when the hub gave stamps
+  /// that no device can have.
   func checkClock(at now: Int64) throws {
     if let fault = try clockFault(at: now) ?? clockFaultOfLog(at: now) { throw fault.refusal() }
   }
 
-  /// Checks the hub's clock as `checkClock` does, and records its reading. The caller holds a transaction.
+  /// Checks the hub's clock as `checkClock` does, and records its reading. The caller must hold a transaction.
   func passClock(at now: Int64) throws {
     try checkClock(at: now)
-    // A write costs more than a read. The tolerance is an hour, so a minute's delay does no harm.
+    // A write costs more than a read, so the reading is recorded only once a minute. The tolerance is an hour.
     if try now > clockReading() + 60_000 { try saveClockReading(now) }
   }
 
   /// The fault of the hub's clock. nil if no fault is known.
   func clockFault(at now: Int64) throws -> ClockFault? { try ClockFault(now: now, last: clockReading(), by: clock) }
 
-  /// The fault of the clock, if changes in the log have stamps that are far ahead, and no device can have these stamps.
-  /// Otherwise nil.
+  /// The fault that changes in the log have stamps far ahead of the clock, which no device can have. nil if there is
+  /// none.
   func clockFaultOfLog(at now: Int64) throws -> ClockFault? {
     let newest = try Capture.newestStamp(in: database).milliseconds
     guard newest > now + ClockFault.tolerance,
@@ -40,20 +40,20 @@ extension HubStore {
     return ClockFault(.writes(now: now, newest: newest), by: clock)
   }
 
-  /// The newest stamp that is accepted at this time. A stamp that was already sent to devices is accepted, whatever the
-  /// clock shows now.
+  /// The newest stamp that the hub accepts at this time. The hub always accepts stamps that it has seen or given
+  /// before, whatever its clock shows now.
   /// - Parameter slack: the most by which a correct stamp may be ahead of the clock, in milliseconds.
   func newestBelievedStamp(at now: Int64, slack: Int64) throws -> Stamp {
     let known = try Capture.newestStamp(in: database)
     let limit = Stamp(milliseconds: now + slack)
-    // A writer that has seen the stamp `known` writes just above it. A second has room for sixty-five million writes. A
-    // device that claims more in each of its bundles would need millions of bundles to bring the hub's stamps to where
-    // other devices refuse them.
+    // A writer that knows the stamp `known` writes just above it. One second has room for sixty-five million writes. A
+    // device could claim one more second in each bundle. But it would need millions of bundles before other devices
+    // refuse the hub's stamps.
     return known < limit ? limit : Stamp(milliseconds: known.milliseconds + 1_000)
   }
 
-  /// The fault of the clock, if rows were written at the hub while its clock was far ahead, and were not sent yet.
-  /// Otherwise nil.
+  /// The fault that rows were written at the hub while its clock was far ahead, and were not sent yet. nil if there is
+  /// none.
   func clockFaultOfWrites(at now: Int64) throws -> ClockFault? {
     let newest = try max(
       PreImageStore.newestStamp(tables, in: database), Capture.newestUnsettledWrite(tables, in: database))
@@ -61,8 +61,8 @@ extension HubStore {
     return isBelieved ? nil : ClockFault(.writes(now: now, newest: newest.milliseconds), by: clock)
   }
 
-  /// Gives the present time to rows that were written while the hub's clock was far ahead. Their order stays. The
-  /// caller holds a transaction.
+  /// Gives the present time to rows that were written while the hub's clock was far ahead. Keeps their order. The
+  /// caller must hold a transaction.
   func restampWrites(at now: Int64) throws {
     let limit = try newestBelievedStamp(at: now, slack: ClockFault.tolerance)
     for table in tables {
@@ -72,15 +72,14 @@ extension HubStore {
     }
   }
 
-  /// The fault of this hub's newest stamp, if it is so far ahead of the hub's clock that devices refuse it. nil
-  /// otherwise.
+  /// The fault that this hub's newest stamp is so far ahead of its clock that devices refuse it. nil if there is none.
   func clockFaultOfStamps(at now: Int64) throws -> ClockFault? {
     let limit = now + ClockFault.longestRest
     let newest = try Capture.newestStamp(in: database).milliseconds
     guard newest > limit else { return nil }
     var holders = ClockFault.Holders()
     for device in try devices() where device.state != .revoked {
-      // Each bundle of a device has a stamp above all stamps that the device has seen.
+      // A device's bundle has a stamp above all stamps that the device has seen.
       if device.newestStamp.milliseconds > limit {
         holders.shown.append(device.name)
       } else if try newestPossibleStamp(of: device, at: now).milliseconds > limit {
@@ -90,18 +89,18 @@ extension HubStore {
     return ClockFault(.stamps(now: now, newest: newest, holders: holders), by: clock)
   }
 
-  /// The newest stamp that a device may have: of its own bundles, of the bundles that were made for it and that it may
-  /// have imported since, and of the bundles that it brought from a lost time.
+  /// The newest stamp that a device may have. It may have the stamps of its own bundles, of later bundles that the hub
+  /// made for it, and of bundles that it brought from a lost time.
   private func newestPossibleStamp(of device: EnrolledDevice, at now: Int64) throws -> Stamp {
     let made = try emissions(of: device.id)
     let hasShown = device.newestStamp > .zero
     if made.isEmpty, device.emitted > (hasShown ? device.proved : .zero) {
-      // The hub has forgotten these bundles.
+      // The hub has forgotten its emissions for this device, so any stamp is possible.
       return try Capture.newestStamp(in: database)
     }
     let open = hasShown ? made.filter { $0.number > device.proved } : made
     let limit = Stamp(milliseconds: now + ClockFault.longestRest)
-    // A device asks a person before it takes a stamp that is so far ahead of its own time. Release 0.1 did not ask.
+    // A device asks a person before it imports a stamp so far ahead of its clock. Release 0.1 does not ask.
     let asks = hasShown && !device.understands.isEmpty
     let oldest = open.first { $0.stamp > limit }
     let hasDelivered = oldest.map { device.merged > $0.acknowledged } ?? false
@@ -109,22 +108,22 @@ extension HubStore {
     return try held.reduce(max(device.newestStamp, newestLostStamp(of: device.id))) { max($0, $1.stamp) }
   }
 
-  /// The newest stamp of the bundles that a device brought from a lost time. Zero if it brought none.
+  /// The newest stamp in the bundles that a device brought from a lost time. Zero if it brought none.
   private func newestLostStamp(of device: ReplicaID) throws -> Stamp {
     try database.first(
       "SELECT max(stamp) FROM satchel_lost_emissions WHERE device = :device", ["device": .string(device.text)]
     ) { Stamp($0.integer(0)) } ?? .zero
   }
 
-  /// The newest stamp that a device may have, or the present time if it is later.
+  /// The newest stamp that any device may have. The present time if that is later.
   private func newestHeldStamp(at now: Int64) throws -> Stamp {
     try devices().filter { $0.state != .revoked }.map { try newestPossibleStamp(of: $0, at: now) }
       .reduce(Stamp(milliseconds: now), max)
   }
 
-  /// Lowers stamps that are far ahead of the clock to the present, and keeps their order. No stamp goes below a stamp
-  /// that a device may have: the device's next stamps would still be far ahead. The caller holds a transaction, and
-  /// capture is settled.
+  /// Lowers stamps that are far ahead of the clock to the present time, and keeps their order. No stamp goes below a
+  /// stamp that a device may have, because that device's next stamps would still be far ahead. The caller must hold a
+  /// transaction, and must have settled capture.
   func lowerStamps(at now: Int64) throws {
     let (newest, floor) = try (Capture.newestStamp(in: database), newestHeldStamp(at: now))
     guard newest.milliseconds > now + ClockFault.tolerance, newest > floor else { return }
@@ -136,7 +135,7 @@ extension HubStore {
         TimeColumn(table: $0)
       } + tables.map(RowNumbers.names).map { TimeColumn(table: $0.table, column: $0.stamp) }
     try Capture.lowerStamps(above: floor, of: tables, and: columns, in: database)
-    // Some bundles that lie ready have the former stamps. No device can have one of them, so each is made again.
+    // Bundles in the outbox may have the former stamps. No device has imported them, so they are made again.
     try database.run(
       """
       UPDATE satchel_emissions
@@ -145,9 +144,9 @@ extension HubStore {
       """, ["floor": .integer(floor.rawValue)])
   }
 
-  /// Lowers the hub's own records of times to the present, if they are from a clock that was ahead. Their order and
-  /// equality stay: the time of a decision finds the decision's entries in the log. These times never leave the hub.
-  /// The caller holds a transaction.
+  /// Lowers times in the hub's own records to the present, if a clock that was ahead gave them. Keeps their order, and
+  /// keeps equal times equal: the time of a decision finds its entries in the log. These times never leave the hub. The
+  /// caller must hold a transaction.
   func lowerTimes(at now: Int64) throws {
     let columns = [
       "satchel_log": ["at"], "satchel_ledger": ["at"], "satchel_conflicts": ["noted", "decided_at"],

@@ -4,24 +4,24 @@ import SatchelValues
 
 /// The rows that a device ever held for one user, as far as the hub still knows its emissions.
 ///
-/// A device that continues another device's work has the other device's rows until it receives its own first emission.
+/// If a device continues another device's work, it has that device's rows until its own first emission comes.
 final class EverHeldRows {
   private let store: HubStore
   private let user: String
-  /// The device, and before it the device whose rows it still has.
+  /// The device. Before it in the list: the device that it continues, if it still has that device's rows.
   private let devices: [ReplicaID]
   private var known: [(emission: Emission, rows: [RowSet])]?
   private var knownHeld: [StepMerger.RowReference: Bool] = [:]
 
-  /// - Parameter device: the device before the bundle that is merged.
+  /// - Parameter device: the device's record from before the bundle that is merged.
   init(_ store: HubStore, _ device: EnrolledDevice, user: String) {
     (self.store, self.user) = (store, user)
     let former = device.proved == .zero ? device.continues : nil
     devices = [former, device.id].compactMap(\.self)
   }
 
-  /// Whether the device received the row for this user, or wrote the row itself. If the row was deleted and made again,
-  /// it is another row.
+  /// Whether the device received the row for this user, or wrote the row itself. A row that was deleted and made again
+  /// counts as another row.
   func contains(_ key: RowKey, in place: Int) throws -> Bool {
     let row = StepMerger.RowReference(place: place, key: key)
     if let known = knownHeld[row] { return known }
@@ -34,9 +34,9 @@ final class EverHeldRows {
     return isHeld
   }
 
-  /// The moments at which the device had the row and its user could see it: the emissions for this user that showed the
-  /// row, and the last change of the row by the device itself. The newest is first. If the row was deleted and made
-  /// again, it is another row, so only moments since then count.
+  /// The moments at which the device had the row and its user could see it, newest first. Such a moment is an emission
+  /// for this user with the row, or the device's last change of the row. A row that was deleted and made again counts
+  /// as another row, so earlier moments are left out.
   func moments(of key: RowKey, in place: Int) throws -> [FormerMoment] {
     guard let past = try store.past(of: key, in: place) else { return [] }
     var found = try emissions().filter { $0.rows[place].contains(past.number) }.map { FormerMoment($0.emission) }
@@ -49,11 +49,11 @@ final class EverHeldRows {
     return found.filter { $0.cursor >= made }.sorted { $0.cursor > $1.cursor }
   }
 
-  /// The moments of all emissions for this user. The newest is first.
+  /// The moments of all emissions for this user, newest first.
   func moments() throws -> [FormerMoment] { try emissions().reversed().map { FormerMoment($0.emission) } }
 
-  /// The cursor of the last change of a row that the hub accepted from the device, for this user. A change that was
-  /// accepted late does not show that the user could see the row then.
+  /// The cursor of the device's last change of a row for this user. Changes that the hub accepted late do not count:
+  /// they do not show that the user saw the row then.
   private func lastOwn(_ past: RowNumbers.Entry, _ key: RowKey, in place: Int) throws -> Cursor? {
     var last: Cursor?
     var late: Set<BundleID>?

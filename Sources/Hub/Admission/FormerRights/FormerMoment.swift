@@ -1,11 +1,11 @@
 import SatchelValues
 
-/// The state that decided a user's rights at an earlier time.
+/// The state of the hub at an earlier time, by which a user's rights at that time are judged.
 struct FormerMoment {
   let cursor: Cursor
-  /// The version of the dataset.
+  /// The version of the dataset at that time.
   let version: Int64
-  /// The user's attributes. nil if unknown.
+  /// The user's attributes at that time. nil if unknown.
   let attributes: [Field]?
 
   init(_ emission: Emission) { self.init(emission, cursor: emission.cursor) }

@@ -7,7 +7,7 @@ import SatchelWorkspace
 
 /// The rights of a device's user when the device made its changes, as the hub's own records show them.
 ///
-/// A device states its emission and its writing time. The hub does not trust either statement alone. An emission counts
+/// A device states its emission and the time of its writing. The hub trusts neither statement alone. An emission counts
 /// only if no earlier bundle of the device proved a later emission. A time counts only if it is before the hub removed
 /// the right.
 final class FormerRights {
@@ -29,25 +29,25 @@ final class FormerRights {
   private let scope: ScopeStore
   private let device: EnrolledDevice
   private let writes: FormerWriteRules
-  /// The emissions of this epoch that were made for this user, oldest first.
+  /// The emissions for this user in this epoch, oldest first.
   private let emissions: [Emission]
-  /// The number of emissions in `emissions`, from the first, that the device may have had when it made its changes.
+  /// How many of `emissions`, from the first one on, the device may have had when it made its changes.
   private let receivedCount: Int
   private var knownHeld: [[RowSet]]?
-  /// The cursor of each row's last insert, as it was when the row was first looked up.
+  /// For each row, the cursor of its last insert when the row was first looked up.
   private var made: [Subject: Cursor] = [:]
   private var lost: [Loss: Stamp] = [:]
   private var writable: [Loss: Bool] = [:]
   private var takenLate: [StepMerger.RowReference: Bool] = [:]
   private var hidden = HiddenRows()
-  /// The rows that the user does not see above each row that was accepted late.
+  /// For each row that was accepted late, the rows above it that the user does not see.
   private var hiddenAbove: [StepMerger.RowReference: HiddenRows.Group] = [:]
   private var store: HubStore { scope.store }
 
   /// - Parameters:
   ///   - scope: the scope of the user who made the changes.
-  ///   - device: the device before this bundle.
-  ///   - known: the emissions that the device may have.
+  /// - device: the device's record from before this bundle.
+  /// - known: all emissions that the device may have.
   init(_ scope: ScopeStore, device: EnrolledDevice, _ changes: Manifest.Changes, among known: [Emission]) {
     (self.scope, self.device, writes) = (scope, device, FormerWriteRules(scope))
     let identity = scope.store.identity
@@ -79,7 +79,8 @@ final class FormerRights {
     return could
   }
 
-  /// Returns the right to make a row below rows that the user saw at that time. nil if no such right is known.
+  /// Returns the right to make a row below rows that the user saw at the time of the change. nil if no such right is
+  /// known.
   func toMake(_ row: Row, in place: Int) throws -> Grant? {
     guard receivedCount > 0 else { return nil }
     guard let above = try hiddenRows(above: row, in: place), let grant = try grant(above),
@@ -100,7 +101,8 @@ final class FormerRights {
     return held
   }
 
-  /// The places of the emissions that showed a row. A row that was deleted and made again is another row.
+  /// Returns a function that finds the emissions with a row, as indexes in `emissions`. A row that was deleted and made
+  /// again counts as another row.
   private func shownBy() throws -> (Subject) throws -> RowSet {
     let (held, cursors) = (try held(), emissions.map(\.cursor))
     return { [self] row in
@@ -111,7 +113,7 @@ final class FormerRights {
     }
   }
 
-  /// The cursor of the last insert of a row since the oldest of the emissions. Zero if there is none.
+  /// The cursor of a row's last insert after the oldest of `emissions`. Zero if there is none.
   private func newestInsert(of row: Subject) throws -> Cursor {
     if let known = made[row] { return known }
     let past = try store.past(of: row.key, in: row.place)
@@ -120,12 +122,12 @@ final class FormerRights {
     return found
   }
 
-  /// Returns the last emission that showed all of these rows, with the time until which the user could see the rows.
+  /// Returns the last emission with all of these rows, and the time until which the user could see them.
   private func grant(_ rows: HiddenRows.Group) throws -> Grant? {
     let shownBy = hidden.shownBy(rows)
     func showsAll(_ index: Int) -> Bool {
-      // If no row above is hidden, only the user's attributes can be the reason. If they are still the same, the user
-      // has the right, and there is another obstacle.
+      // nil: no row above is hidden, so only changed attributes of the user can have removed the right. If the
+      // attributes are unchanged, this emission gives no right.
       shownBy?.contains(Int64(index)) ?? (emissions[index].attributes != scope.user.attributes)
     }
     guard let index = (0..<receivedCount).last(where: showsAll) else { return nil }
@@ -141,8 +143,8 @@ final class FormerRights {
     return Grant(emission: emission, until: until)
   }
 
-  /// Returns the first time after an emission at which others changed the visibility of a row. They changed a deciding
-  /// value in the row itself, or in a row above it.
+  /// Returns the first time after an emission at which others changed the visibility of a row. That is a change of a
+  /// deciding value in the row itself, or in a row above it.
   private func lostAt(_ row: Subject, after cursor: Cursor) throws -> Stamp {
     if let known = lost[Loss(subject: row, cursor: cursor)] { return known }
     // A tree may have any depth, so this is a loop and not a recursion.
@@ -164,18 +166,18 @@ final class FormerRights {
     }
   }
 
-  /// A row on the way up.
+  /// A row that `lostAt` visits on its way up.
   private struct Visit {
     let row: Subject
-    /// The time of the first change of a value that decides about rights, in this row or in the rows above it that were
-    /// visited so far.
+    /// The time of the first change of a value that decides about rights. It covers this row, and the rows above it
+    /// that were visited so far.
     var first: Stamp
     /// The rows above that were not visited yet.
     var parents: [Subject]
   }
 
   private func visit(_ row: Subject, after cursor: Cursor) throws -> Visit {
-    // A row may be above itself. This value ends the way up.
+    // A row may be above itself. This entry is in `lost` already then, and so the way up ends.
     lost[Loss(subject: row, cursor: cursor)] = Stamp(Int64.max)
     let schema = store.tables[row.place].schema
     let deciding = try scope.deciding(in: row.place)
@@ -204,19 +206,19 @@ final class FormerRights {
     try inherited(in: place).compactMap { try store.parent(of: row, along: $0) }
   }
 
-  /// A row on the way up: a new row, or a row above it that was accepted late.
+  /// A row that `hiddenRows` visits on its way up: the new row, or a row above it that was accepted late.
   private struct Climb {
-    /// nil: the new row.
+    /// nil for the new row.
     let row: StepMerger.RowReference?
     /// The rows above that were not visited yet.
     var parents: [(place: Int, key: RowKey)]
     var hidden: Set<Subject> = []
-    /// The groups of hidden rows above this row's parents, for the parents that were accepted late.
+    /// The groups of hidden rows above those parents of this row that were accepted late.
     var above: [HiddenRows.Group] = []
   }
 
-  /// Returns the rows above a new row that the user does not see now, behind rows that were accepted late. nil if a row
-  /// above does not exist, or if rows are above themselves. Each row that was accepted late is visited once.
+  /// Returns the rows above a new row that the user does not see now. The search goes on above rows that were accepted
+  /// late, and visits each of them once. nil if a row above does not exist, or if a row is above itself.
   private func hiddenRows(above row: Row, in place: Int) throws -> HiddenRows.Group? {
     guard let parents = try rowsAbove(row, in: place) else { return nil }
     let shownBy = try shownBy()
@@ -261,13 +263,13 @@ final class FormerRights {
     return found
   }
 
-  /// Whether this device made the row below rows that had left its user's scope, and the hub accepted the row.
+  /// Whether this device made the row below rows that had already left its user's scope, and the hub accepted the row.
   private func isTakenLate(_ key: RowKey, in place: Int) throws -> Bool {
     let row = StepMerger.RowReference(place: place, key: key)
     if let known = takenLate[row] { return known }
     let bundles = try ConflictTable.bundlesOfLateInserts(
       key, of: store.tables[place].name, device: device.id, user: scope.user.name, in: store.database)
-    // Another writer may have deleted the row, and made another row under its key.
+    // Another writer may have deleted the accepted row, and may have made another row with its key.
     let isTaken =
       try !bundles.isEmpty
       && store.newestInsert(of: store.past(of: key, in: place))?.bundle.map {
@@ -277,10 +279,10 @@ final class FormerRights {
     return isTaken
   }
 
-  /// Notes that a new row was accepted late.
+  /// Records that a new row was accepted late.
   func noteTakenLate(_ key: RowKey, in place: Int) { takenLate[.init(place: place, key: key)] = true }
 
-  /// Forgets the rows above the rows that were accepted late, because some deletes were undone.
+  /// Forgets the results about rows above late rows. The caller has undone deletes, so these results may be wrong.
   func forgetRowsAbove() { hiddenAbove = [:] }
 }
 

@@ -4,10 +4,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The rights to write that a user had at an earlier moment. The hub evaluates the rules on the rows, and with
-/// the user's attributes, of that time.
+/// The rights to write that a user had at an earlier moment. The hub evaluates the rules of that time, on the rows and
+/// with the user's attributes of that time.
 final class FormerWriteRules {
-  /// A rule, with the attributes of its user.
+  /// A rule with the attributes of the user.
   private struct Asked: Hashable {
     let rule: String
     let place: Int
@@ -15,7 +15,7 @@ final class FormerWriteRules {
   }
 
   private let scope: ScopeStore
-  /// The definitions that were read, by version.
+  /// The dataset definitions that were read, by version.
   private var definitions: [Int64: DatasetDefinition?] = [:]
   private var readsOthers: [Asked: Bool] = [:]
   private var questions: [Asked: ScopeStore.Question] = [:]
@@ -24,8 +24,9 @@ final class FormerWriteRules {
   /// - Parameter scope: the scope of the user.
   init(_ scope: ScopeStore) { self.scope = scope }
 
-  /// Whether the user could change a row that the user saw at that moment. The rows above it are not checked.
-  /// - Parameter row: the row as it was then.
+  /// Whether the user could change a row at that moment. The caller knows that the user saw the row. The rows above it
+  /// are not checked.
+  /// - Parameter row: the row at that moment.
   func couldWrite(_ row: Row, in place: Int, at moment: FormerMoment) throws -> Bool {
     guard let write = try writeRule(of: place, at: moment) else { return false }
     switch write {
@@ -35,9 +36,9 @@ final class FormerWriteRules {
     }
   }
 
-  /// Whether the write rule at that moment lets the user make a row with these values. The rows above it are
-  /// checked only for a parent. If the result at that time is unknown, the user's present attributes and the present
-  /// tables decide.
+  /// Whether the write rule at that moment lets the user make a row with these values. The rows above it are not
+  /// judged, except that a parent may be required. If the result at that time is unknown, the user's present attributes
+  /// and the present tables decide.
   func couldMake(_ row: Row, in place: Int, at moment: FormerMoment) throws -> Bool {
     guard let write = try writeRule(of: place, at: moment), try !scope.hidesOrphan(row, in: place) else {
       return false
@@ -68,8 +69,8 @@ final class FormerWriteRules {
     return made
   }
 
-  /// Evaluates a rule as it was at a moment. nil if the result is unknown. That is so if the rule reads other tables
-  /// too, or if the user's attributes at that time are not known.
+  /// Evaluates a rule as it was at a moment. nil if the result is unknown: the rule also reads other tables, or the
+  /// user's attributes at that time are unknown.
   private func ask(_ rule: String, about row: Row, in place: Int, at moment: FormerMoment) throws -> Bool? {
     guard let attributes = moment.attributes, try !readsOthers(rule, in: place) else { return nil }
     return try asks(rule, about: row, in: place, attributes)
@@ -83,7 +84,7 @@ final class FormerWriteRules {
     return reads
   }
 
-  /// Evaluates a rule for a row that is not in its table.
+  /// Evaluates a rule for a row that need not be in its table.
   private func asks(_ rule: String, about row: Row, in place: Int, _ attributes: [Field]) throws -> Bool {
     let asked = Asked(rule: rule, place: place, attributes: attributes)
     let rows = store.rows[place]

@@ -1,12 +1,13 @@
 import SatchelMerge
 import SatchelValues
 
-/// Rows on which rights depend, and that their user does not see any more. They are in groups: the rows above one row.
+/// Rows that their user does not see any more, and on which rights depend. They are in groups: one group has the rows
+/// above one row.
 ///
-/// A group refers to the groups of the rows above it, and does not repeat their rows. So a chain of any length costs as
-/// much as its rows.
+/// A group refers to the groups of the rows above, and does not repeat their rows. So the cost of a chain grows only
+/// with the number of its rows.
 struct HiddenRows {
-  /// A row that a right depends on.
+  /// A row on which a right depends.
   struct Subject: Hashable {
     let place: Int
     let key: RowKey
@@ -19,16 +20,16 @@ struct HiddenRows {
   private struct Content {
     let rows: Set<Subject>
     let above: [Group]
-    /// The emissions that showed all rows of this group and of the groups above it. nil: there are no rows.
+    /// The emissions that showed all rows of this group and of the groups above it. nil if these groups have no rows.
     let shownBy: RowSet?
-    /// The earliest time of a loss, by the cursor after which the losses count.
+    /// The earliest time at which the user lost one of these rows. The key is the cursor after which losses count.
     var lost: [Cursor: Stamp] = [:]
   }
 
   private var groups: [Content] = []
 
   /// Adds a group.
-  /// - Parameter shownBy: the emissions that showed a row.
+  /// - Parameter shownBy: returns the emissions that showed a row.
   mutating func add(
     _ rows: Set<Subject>, below above: [Group] = [], shownBy: (Subject) throws -> RowSet
   ) rethrows -> Group {
@@ -39,15 +40,15 @@ struct HiddenRows {
     return groups.count - 1
   }
 
-  /// The emissions that showed all rows of a group and of the groups above it. nil: there are no rows.
+  /// The emissions that showed all rows of a group and of the groups above it. nil if these groups have no rows.
   func shownBy(_ group: Group) -> RowSet? { groups[group].shownBy }
 
-  /// Returns the earliest time at which the user lost any row of a group or of the groups above it, after `cursor`.
-  /// - Parameter lostAt: the time at which the user lost one row.
+  /// Returns the earliest time after `cursor` at which the user lost any row of a group or of the groups above it.
+  /// - Parameter lostAt: returns the time at which the user lost one row.
   mutating func firstLoss(
     of group: Group, after cursor: Cursor, _ lostAt: (Subject) throws -> Stamp
   ) rethrows -> Stamp {
-    // A chain may be of any length, so it is no recursion.
+    // A chain may be of any length, so this is a loop and not a recursion.
     var path = [(group: group, left: groups[group].above)]
     while let last = path.last {
       if let next = last.left.last {

@@ -3,16 +3,17 @@ import SatchelDataset
 import SatchelRows
 import SatchelValues
 
-/// Finds out which changes a user could make when the device had the rows, although the user does not see them now.
+/// Finds new conflicts whose user had the right to make the change when the device had the rows. The user does not see
+/// these rows now.
 ///
 /// The right to change a row does not depend on the new values: `BulkDecisionRights` writes no values that decide about
-/// rights. So it is found once a row, however many changes of the row a bundle brings.
+/// rights. So the right is looked up once for each row, not for each change of a bundle.
 final class LostRights {
   /// The values that decide whether a rule lets the user write a row.
   private struct Asked: Hashable {
     let version: Int64
     let attributes: [Field]?
-    /// The row's values that the rule may read.
+    /// The values of the row that the rule may read.
     let values: [Value]
 
     init(_ moment: FormerMoment, _ values: [Value]) {
@@ -25,21 +26,21 @@ final class LostRights {
   private let held: EverHeldRows
   private let writes: FormerWriteRules
   private var changeable: [StepMerger.RowReference: Bool] = [:]
-  /// Whether rows are new rows of the device that are kept out, as far as this call of `note` looked them up. Very many
-  /// rows may name one row, and a row may have very many conflicts.
+  /// Whether a row is a new row of the device that is kept out. These answers hold for one call of `note`. They are
+  /// remembered, because very many rows may name one row, and a row may have very many conflicts.
   private var keptOut: [StepMerger.RowReference: Bool] = [:]
   private var store: HubStore { scope.store }
 
   /// - Parameters:
   ///   - scope: the scope of the user who made the changes.
-  ///   - device: the device before the bundle that is merged, with this user.
+  /// - device: the device's record from before the bundle that is merged, with this user.
   init(_ scope: ScopeStore, _ device: EnrolledDevice) {
     (self.scope, self.device) = (scope, device)
     (held, writes) = (EverHeldRows(scope.store, device, user: device.user), FormerWriteRules(scope))
   }
 
-  /// Records for each of these new conflicts whether its user could make the change. A device from which the hub
-  /// accepts no changes never could.
+  /// For each of these new conflicts, records a former right if the user could make the change. Records nothing for a
+  /// device from which the hub accepts no changes.
   func note(_ conflicts: [ConflictID]) throws {
     if device.refusal != nil { return }
     keptOut = [:]
@@ -51,8 +52,8 @@ final class LostRights {
     }
   }
 
-  /// Whether the user could make the change. A new row under the key of a row that is there needs both rights: the row
-  /// may be deleted before a person decides.
+  /// Whether the user could make the change. A new row may have the key of a row that exists here. Then both rights are
+  /// needed, because the existing row may be deleted before a person decides.
   private func could(_ record: ConflictRecord, in place: Int) throws -> Bool {
     let isThere = try store.rows[place].contains(record.key)
     if isThere, try !couldChange(record.key, in: place) { return false }
@@ -74,7 +75,7 @@ final class LostRights {
     return could
   }
 
-  /// Whether the user could make a row below rows that the user sees no more.
+  /// Whether the user could make a row below rows that the user does not see any more.
   private func couldMake(_ record: ConflictRecord, in place: Int) throws -> Bool {
     guard case .insert(let row)? = try? record.change(in: store.tables[place].schema),
       try !isBelowUnknown(row, in: place)
@@ -86,7 +87,8 @@ final class LostRights {
     }
   }
 
-  /// Whether a row names a row that the device never had: a hidden row, or a missing row that the device did not make.
+  /// Whether a row names a row that the device never had. That is a hidden row, or a missing row that the device did
+  /// not make.
   private func isBelowUnknown(_ row: Row, in place: Int) throws -> Bool {
     for key in store.tables[place].schema.foreignKeys where key.columns.allSatisfy({ !row[$0].isNull }) {
       guard let parent = try store.parent(of: row, along: key) else {
@@ -98,7 +100,7 @@ final class LostRights {
     return false
   }
 
-  /// Whether a row names a new row of the same device that waits too.
+  /// Whether a row names a new row of the same device that is kept out too.
   private func isOwnNewRow(_ row: Row, along key: ForeignKey) throws -> Bool {
     guard let place = store.place(of: key.parent) else { return true }
     let schema = store.tables[place].schema

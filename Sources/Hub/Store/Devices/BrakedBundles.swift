@@ -5,7 +5,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The bundles that wait because they delete or change very many rows.
+/// Records of the bundles that wait because they delete or change very many rows.
 extension HubStore {
   static let braked = """
     CREATE TABLE satchel_braked (
@@ -26,7 +26,7 @@ extension HubStore {
       ])
   }
 
-  /// Why a bundle waits for a person, in words. nil if it does not.
+  /// The text that explains why a bundle waits for a person. nil if it does not wait.
   func braked(_ sequence: SequenceNumber, of device: ReplicaID) throws -> String? {
     try database.first(
       "SELECT words FROM satchel_braked WHERE device = :device AND sequence = :sequence",
@@ -34,9 +34,9 @@ extension HubStore {
     ) { $0.text(0) }
   }
 
-  /// The numbers of rows of a table that changes after a cursor deleted, and that they changed. A row that was deleted
-  /// and inserted again counts as neither. Nor does a new row, or a row with the same values as before. A row that was
-  /// marked as deleted counts as deleted, unless it had that mark already.
+  /// Counts the rows of a table that the changes after a cursor deleted, and the rows that they changed. Rows that
+  /// count as neither: new rows, rows that were deleted and inserted again, and rows with the same values as before.
+  /// With soft deletes, a row that newly got the mark counts as deleted.
   func countDeletedAndChanged(in place: Int, after start: Cursor) throws -> (deleted: Int64, changed: Int64) {
     var mark = Value.null
     if case .soft(let column) = tables[place].rules.delete {
@@ -62,8 +62,8 @@ extension HubStore {
     return found ?? (0, 0)
   }
 
-  /// Forgets the records of a device's bundles, because the hub has merged one of them. The next import merges the
-  /// others, or records them again.
+  /// Forgets all records about a device's waiting bundles, because the hub has merged one of them. The next import
+  /// merges the others, or records them again.
   func forgetBraked(of device: ReplicaID) throws {
     try database.run("DELETE FROM satchel_braked WHERE device = :device", ["device": .string(device.text)])
   }

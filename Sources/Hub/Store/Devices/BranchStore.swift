@@ -4,11 +4,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A history that a copy of a device's folder wrote. Its first exports are also in the device's own history.
+/// A history that a copy of a device's folder wrote. It begins with exports that are also in the device's own history.
 struct Branch {
-  /// The id of the history in chain, log and conflicts, until the copy gets its own name.
+  /// The id of the history in the chain, in the log and in conflicts, until the copy gets its own name.
   let id: ReplicaID
-  /// The last export that belongs to both histories.
+  /// The last export that is in both histories.
   let parted: SequenceNumber
   /// The highest merged export of this history.
   let merged: SequenceNumber
@@ -27,17 +27,17 @@ extension HubStore {
     }
   }
 
-  /// Whether this is the id of a history that a copy wrote.
+  /// Whether this is the id of a history that a copy of a device wrote.
   func isBranch(_ id: ReplicaID) throws -> Bool {
     try database.first("SELECT 1 FROM satchel_branches WHERE id = :id", ["id": .string(id.text)]) { _ in true } ?? false
   }
 
-  /// The devices that were copies of this device.
+  /// The devices that continue this device's history: they were copies of it.
   func heirs(of device: ReplicaID) throws -> [EnrolledDevice] { try devices().filter { $0.continues == device } }
 
-  /// The known fork that a bundle belongs to. nil if none is known. Two forks may have some of its exports in common.
-  /// Then it belongs to the fork with the most of them.
-  /// - Parameter links: the exports that the bundle names, with itself.
+  /// The known history of a copy to which a bundle belongs. nil if none is known. If several histories have exports of
+  /// the bundle, it belongs to the history with the most of them.
+  /// - Parameter links: the exports that the bundle names, and the bundle itself.
   func partedHistory(
     of device: ReplicaID, with found: ChainContradiction, in links: [Manifest.Changes.Link]
   ) throws -> PartedHistory? {
@@ -52,14 +52,14 @@ extension HubStore {
   }
 
   enum PartedHistory {
-    /// The copy has not sent a request yet. The history has this id until then.
+    /// No device continues the history yet. The history has this id until the copy's request comes.
     case unclaimed(ReplicaID)
-    /// The copy continues as the device of this name.
+    /// The device with this name continues the history.
     case claimed(by: String)
   }
 
-  /// Records a history that a copy wrote. The export `parted` is the last one in both histories. No later export of
-  /// this history was merged.
+  /// Records a history that a copy wrote. `parted` is the last export in both histories. No later export of the new
+  /// history is merged yet.
   func add(
     _ links: [Manifest.Changes.Link], partedAfter parted: SequenceNumber, from device: ReplicaID, as id: ReplicaID,
     at now: Int64
@@ -70,8 +70,8 @@ extension HubStore {
     try keep(links, in: id)
   }
 
-  /// Assigns a device's merged bundles after `parted` to another history. For the device that continues, their changes
-  /// now count as changes of others.
+  /// Moves a device's merged bundles after `parted` to another history. For the device, their changes now count as
+  /// changes of others.
   func part(_ device: inout EnrolledDevice, after parted: SequenceNumber, as id: ReplicaID, at now: Int64) throws {
     try moveParting(of: device.id, to: parted)
     try insert(Branch(id: id, parted: parted, merged: device.merged), of: device.id, at: now)
@@ -79,7 +79,8 @@ extension HubStore {
       "id": .string(id.text), "device": .string(device.id.text), "name": .string(device.name),
       "parted": .integer(parted.rawValue),
     ]
-    // These bundles may also contain work of the common exports, which the device that continues has too.
+    // The rows of these bundles are sent again: the device may lack them, or may have some of them from the common
+    // exports.
     try database.run(
       """
       INSERT INTO satchel_owed (device, table_name, row, emission, if_visible)
@@ -88,7 +89,7 @@ extension HubStore {
       WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))
       ON CONFLICT DO UPDATE SET emission = NULL, if_visible = 0
       """, values)
-    // The other history may have brought the equal rows.
+    // Rows that are equal on both sides count as not equal any more, because the other history may have brought them.
     try database.run(
       "UPDATE satchel_owed SET equal_at = NULL WHERE device = :device", ["device": .string(device.id.text)])
     try database.run(
@@ -106,22 +107,22 @@ extension HubStore {
       "UPDATE satchel_chain SET device = :id WHERE device = :device AND sequence > :parted",
       ["id": .string(id.text), "device": .string(device.id.text), "parted": .integer(parted.rawValue)])
     try partFiles(of: device.id, after: parted, as: id)
-    // Bundles for the device that acknowledge exports of the other history are not for this one. The next bundle gets a
-    // number of its own, even if it has no other news.
+    // Emissions that acknowledge exports of the other history do not fit the device. So the next emission is made even
+    // if it has no other news.
     try database.run(
       "UPDATE satchel_emissions SET written = 0 WHERE device = :device AND acknowledged > :parted",
       ["device": .string(device.id.text), "parted": .integer(parted.rawValue)])
-    // The hub may know later exports by their digests alone.
+    // `parted` may be higher than `merged`, because the hub may know later exports only by their digests.
     device.merged = min(device.merged, parted)
-    // A backup contains exports of the other history under the numbers that this history uses again.
+    // A backup may contain exports of the other history. The device will use their numbers again.
     device.backedUp = min(device.backedUp, parted)
-    // The next bundle of the device shows which emission the device has.
+    // Which emission the device has is unknown until its next bundle.
     device.proved = .zero
     try save(device)
   }
 
-  /// Keeps the other histories whole when a device leaves its exports after `parted`. A history that parted later has
-  /// some of these exports too. So far they are only in the device's own history.
+  /// Keeps other histories complete when a device leaves its exports after `parted`. A history that parted later
+  /// contains some of these exports too, but so far only the device's own history has their digests.
   private func moveParting(of device: ReplicaID, to parted: SequenceNumber) throws {
     for branch in try branches(of: device) where branch.parted > parted {
       try copyChain(of: device, parted.next...branch.parted, to: branch.id)
@@ -131,7 +132,7 @@ extension HubStore {
     }
   }
 
-  /// Copies the digests of known exports to another history, which has these exports too.
+  /// Copies the digests of known exports to another history that contains the same exports.
   private func copyChain(
     of history: ReplicaID, _ sequences: ClosedRange<SequenceNumber>, to other: ReplicaID
   ) throws {
@@ -147,8 +148,8 @@ extension HubStore {
       ])
   }
 
-  /// Assigns files that came after `parted` to another history. The device that continues may lack them, and its own
-  /// files are no newer versions of them.
+  /// Moves the files that came after `parted` to another history. The device may lack these files, and its own files
+  /// are not newer versions of them.
   private func partFiles(of device: ReplicaID, after parted: SequenceNumber, as id: ReplicaID) throws {
     try database.run(
       "UPDATE satchel_received SET device = :id WHERE device = :device AND sequence > :parted",
@@ -160,15 +161,15 @@ extension HubStore {
       """, ["id": .string(id.text), "device": .string(device.text)])
   }
 
-  /// Assigns a history to its device again. The device must follow a history that ends at the last export that both
-  /// have in common.
+  /// Makes a history of a copy the device's own history again. The device's present history must end at the last export
+  /// that both have in common.
   func rejoin(_ branch: Branch, _ device: inout EnrolledDevice) throws {
     try takeOver(branch, by: device.id)
     device.merged = branch.merged
     try save(device)
   }
 
-  /// The ledger's lines of a device's bundles that were merged after `:parted`.
+  /// The ledger entries of a device's bundles that were merged after `:parted`.
   private static let merged = """
     FROM satchel_ledger
     WHERE peer = :name AND direction = 'in' AND kind = 'changes' AND verdict = 'imported' AND number > :parted
@@ -187,15 +188,15 @@ extension HubStore {
 // MARK: a copy gets its own name
 
 extension HubStore {
-  /// Lets a new device continue the history of another device. Changes of that history that were merged are not merged
-  /// again.
+  /// Lets a new device continue the history of another device. Changes of that history that are merged already are not
+  /// merged again.
   func goOn(_ device: inout EnrolledDevice, with continuation: Manifest.Continuation) throws {
     device.emitted = continuation.received
     guard let former = try self.device(continuation.device) else { return }
     device.continues = former.id
-    // A new name does not end a hold.
+    // If the former device is on hold, the new device is on hold too.
     device.hold = former.hold
-    // The device already has an emission with one of these numbers.
+    // The device has already used emission numbers up to the former device's last emission.
     device.emitted = max(former.emitted, continuation.received)
     let branches = try branches(of: former.id)
     let own = Branch(id: former.id, parted: former.merged, merged: former.merged)
@@ -207,12 +208,13 @@ extension HubStore {
     try inherit(from: former, upTo: min(device.merged, branch.parted), by: device.id, at: continuation.received)
   }
 
-  /// The highest export that a chain and a history have in common. nil if none is known.
+  /// The highest export that a chain and a history have in common. nil if they have none.
   private func common(_ chain: [Manifest.Changes.Link], with history: ReplicaID) throws -> SequenceNumber? {
     try chain.last { try digest(of: $0.sequence, in: history) == $0.digest }?.sequence
   }
 
-  /// The last export that a device's own history may share with `history`, if no common export is known.
+  /// The last export that a device's history may share with `history`, if the chain and `history` show no common
+  /// export.
   private func reach(of continuation: Manifest.Continuation, into history: ReplicaID) throws -> SequenceNumber {
     let other = try continuation.chain.first { link in
       try digest(of: link.sequence, in: history).map { $0 != link.digest } ?? false
@@ -223,7 +225,7 @@ extension HubStore {
 
   private func takeOver(_ branch: Branch, by device: ReplicaID) throws {
     for table in ["satchel_log", "satchel_conflicts", "satchel_rekeyed", "satchel_chain", "satchel_received"] {
-      // Earlier releases also recorded exports that both histories have.
+      // Earlier releases also recorded exports that both histories have, so rows may already exist.
       try database.run(
         "UPDATE OR REPLACE \(quoted(table)) SET device = :device WHERE device = :branch",
         ["device": .string(device.text), "branch": .string(branch.id.text)])
@@ -231,8 +233,8 @@ extension HubStore {
     try database.run("DELETE FROM satchel_branches WHERE id = :branch", ["branch": .string(branch.id.text)])
   }
 
-  /// Copies the known exports that both devices have in common, and the keys that the hub gave to rows in these
-  /// exports.
+  /// Copies the digests of the exports that both devices have in common. Also copies the keys that the hub gave to rows
+  /// of these exports.
   private func inherit(
     from former: EnrolledDevice, upTo sequence: SequenceNumber, by device: ReplicaID, at received: EmissionNumber
   ) throws {

@@ -8,21 +8,21 @@ struct ChainContradiction {
   let sequence: SequenceNumber
   /// The digest in the bundle.
   let digest: Digest
-  /// Whether the export is the bundle itself. Otherwise the bundle names it as an earlier export.
+  /// Whether the export is the bundle itself. Otherwise it is an earlier export that the bundle names.
   let isOwn: Bool
 }
 
 extension HubStore {
-  /// The proof that a device's bundle does not belong to the device's known history. nil if there is none.
+  /// The first export that shows that a bundle does not belong to its device's known history. nil if there is none.
   ///
-  /// Compares the digests of this bundle and its chain with the digests that are recorded for the device.
+  /// Compares the digests of the bundle and of its chain with the digests that the hub recorded for the device.
   func contradiction(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> ChainContradiction?
   {
     let branches = try branches(of: manifest.from.id)
     for link in changes.links(with: digest) {
       let known = try self.digest(of: link.sequence, in: manifest.from.id)
       if known == link.digest { continue }
-      // The device's own history may not have come so far.
+      // If the device's own history does not reach this export, a history of a copy may contain it.
       if try known != nil || branches.contains(where: { try self.digest(of: link.sequence, in: $0.id) == link.digest })
       {
         return ChainContradiction(
@@ -32,7 +32,7 @@ extension HubStore {
     return nil
   }
 
-  /// The digest of an export, from the export itself or from a later export that names it. nil if unknown.
+  /// The digest of an export. It is known from the export itself, or from a later export that names it. nil if unknown.
   func digest(of sequence: SequenceNumber, in history: ReplicaID) throws -> Digest? {
     try database.first(
       "SELECT digest FROM satchel_chain WHERE device = :history AND sequence = :sequence",
@@ -40,7 +40,7 @@ extension HubStore {
     ) { Digest(hexadecimal: $0.text(0)) } ?? nil
   }
 
-  /// Records the digest of a bundle, and of the earlier exports that it names.
+  /// Records the digest of a bundle, and the digests of the earlier exports that the bundle names.
   func keepChain(of manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws {
     try keep(changes.links(with: digest), in: manifest.from.id)
   }
@@ -70,7 +70,7 @@ extension HubStore {
 }
 
 extension Manifest.Changes {
-  /// The exports that a bundle names, with the bundle itself, in their order.
+  /// The exports that a bundle names, and at the end the bundle itself, in the order of their numbers.
   /// - Parameter digest: the digest of the bundle's B2SUMS.
   func links(with digest: Digest) -> [Link] { chain + [Link(sequence: sequence, digest: identity(digest))] }
 

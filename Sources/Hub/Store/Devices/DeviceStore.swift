@@ -4,15 +4,15 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A device, as the hub's records show it.
+/// A device in the hub's records.
 public struct EnrolledDevice: Sendable {
-  /// The secret keys of a device that is made here.
+  /// Whether the hub makes secret keys for a device that it provisions.
   public enum Secrets: Sendable { case made, none }
 
   public enum State: String, Sendable {
     case active
-    /// The device's folder is being made here. The device is treated as active, but its name can be given again if the
-    /// folder is never finished.
+    /// The hub is making the device's folder. The device counts as active. If the folder is never finished, the name
+    /// can be used for another device.
     case preparing
     /// Two different histories came in the device's name. The operator must decide.
     case flagged
@@ -25,55 +25,57 @@ public struct EnrolledDevice: Sendable {
   public var key: PublicKey
   /// The next key that the device announced and may already use. nil if the device announced none.
   public var nextKey: PublicKey?
-  /// Whether the next key signed its own announcement. Without this signature, everyone who can read the key could
+  /// Whether the next key signed its own announcement. Without this signature, every person who can read the key could
   /// announce it.
   var isNextKeyProved = false
-  /// Whether the device has ever shown a release whose new keys sign their own announcement. It never becomes false.
+  /// Whether the device has ever shown a release whose new keys sign their own announcements. It never becomes false
+  /// again.
   var signsAnnouncements = false
-  /// The key that the device's last bundle announced and that was refused. It belongs to another owner, or it did not
-  /// sign its announcement. nil if there was none.
+  /// The key that the device's last bundle announced, if the hub refused it: the key has another owner, or it did not
+  /// sign its announcement. nil if no key was refused.
   public internal(set) var refusedKey: PublicKey?
-  /// The key for which bundles to the device are encrypted. nil if the device has sent none.
+  /// The key for which the hub encrypts bundles to the device. nil if the device has sent none.
   public var recipient: AgeRecipient?
-  /// The first emission that announced the hub's next key to the device. nil if no emission did yet.
+  /// The first emission that announced the hub's next key to the device. nil if there is none yet.
   var toldKey: EmissionNumber?
-  /// The device whose folder was copied to make this device. nil if this device is no copy.
+  /// The device whose history this device continues, because it has a copy of that device's folder. nil if there is
+  /// none.
   public internal(set) var continues: ReplicaID?
-  /// The first sequence that is refused, if the device is revoked.
+  /// The first sequence that the hub refuses, if the device is revoked.
   public var revokedFrom: SequenceNumber?
-  /// The time when the device stops being a device of this hub, in milliseconds since 1970. nil for never.
+  /// The end of the device's last day, in milliseconds since 1970. nil if it may continue for ever.
   public var expires: Int64?
   /// Whether the hub accepts no changes of the device.
   public var isReadOnly = false
-  /// Whether a person rejected the bundle that is being merged. This is not saved.
+  /// Whether a person rejected the bundle that is being merged. Not stored.
   var isRejected = false
-  /// Why the hub accepts no change of the device, in words. nil if it accepts them.
+  /// The text that explains why the hub accepts no change of the device. nil if it accepts changes.
   var refusal: String? {
     if isRejected { return "The office rejected the whole bundle." }
     return isReadOnly ? "The device may change nothing." : nil
   }
-  /// Whether the device was made without keys. Then it delivers nothing, but it may carry bundles of this hub.
+  /// Whether the device was made without secret keys. Then it sends nothing, but it may carry bundles of this hub.
   public internal(set) var onlyReceives = false
-  /// The device's highest sequence that this hub's last backup contains. 0 for none.
+  /// The device's highest sequence in this hub's last backup. 0 if there is none.
   public internal(set) var backedUp = SequenceNumber.zero
   public let incarnation: Incarnation
   public var state: State
   public var merged: SequenceNumber
   public var proved: EmissionNumber
-  /// The last emission that was made for the device. Its number is never used again, even if the emission is forgotten.
+  /// The last emission for the device. Its number is never used again, even if the emission is forgotten.
   var emitted = EmissionNumber.zero
   public let enrolled: Int64
   public var heard: Int64?
-  /// The milliseconds by which the device's clock ran ahead at its last contact. A negative value means that the clock
-  /// was behind by at least this time.
+  /// The milliseconds by which the device's clock was ahead at its last contact. If negative, the clock was behind by
+  /// at least this time.
   public var skew: Int64
-  /// The name that the device requested and uses for itself. nil if unknown, because an earlier build enrolled the
+  /// The name that the device asked for and uses for itself. nil if unknown, because an earlier build enrolled the
   /// device.
   var asked: String?
-  /// The critical features that the device can read, as its last bundle says.
+  /// The critical features that the device can read, according to its last bundle.
   var understands: Set<Manifest.Critical> = []
-  /// The newest stamp in the device's bundles, but never above the hub's time. Later writes of the device have later
-  /// stamps.
+  /// The newest stamp in the device's bundles, but never later than the hub's time. Later writes of the device have
+  /// later stamps.
   var newestStamp = Stamp.zero
   /// The operator's decision that nothing of the device is merged for now. nil if the device is not on hold.
   public internal(set) var hold: DeviceHold?
@@ -83,7 +85,7 @@ public struct EnrolledDevice: Sendable {
 }
 
 extension EnrolledDevice {
-  /// Throws if the device is revoked, whatever it has sent since.
+  /// Throws a `WorkspaceError` if the device was ever revoked, whatever its present state is.
   func refuseRevoked() throws {
     if state != .revoked, revokedFrom == nil { return }
     throw WorkspaceError(
@@ -157,7 +159,7 @@ extension HubStore {
     return (.integer(hold.since), hold.note.map { Value.string($0) } ?? .null)
   }
 
-  /// Records that a backup contains all that this hub has merged.
+  /// Records that a backup contains all bundles that this hub has merged.
   func noteBackedUp() throws { try database.run("UPDATE satchel_devices SET backed_up = merged") }
 
   private func device(_ row: borrowing Statement) throws -> EnrolledDevice {
@@ -185,7 +187,7 @@ extension HubStore {
 }
 
 extension HubStore {
-  /// Removes a device and the records of everything that was made for it.
+  /// Removes a device, and all records of things that the hub made for it.
   func remove(_ id: ReplicaID) throws {
     let device: KeyValuePairs<String, Value> = ["device": .string(id.text)]
     try database.run("DELETE FROM satchel_devices WHERE id = :device", device)
@@ -202,11 +204,11 @@ extension HubStore {
 }
 
 extension HubStore {
-  /// The numbers that are missing between the bundles that came from a device. The newest ranges come first.
+  /// The gaps in the numbers of the bundles that came from a device. The newest ranges come first.
   ///
-  /// A device that continues another one continues its numbers. So the exports that both have in common count, too.
-  /// They came under a former name. Under that name, a copy may have used the later numbers again. The digest shows
-  /// which exports are in common.
+  /// A device that continues another one also continues its numbers. So their common exports count too, although they
+  /// came under a former name. A copy may have used later numbers under that name again. The digest shows which exports
+  /// are common.
   func missing(of device: EnrolledDevice) throws -> [ClosedRange<Int64>] {
     try database.all(
       """
