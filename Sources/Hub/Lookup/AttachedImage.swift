@@ -2,7 +2,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A small picture. Its format is one that every browser shows, and that cannot run programs.
+/// A small picture, in a format that every browser shows and that cannot run programs.
 public struct AttachedImage: Sendable {
   /// The media type, for example `image/png`.
   public let type: String

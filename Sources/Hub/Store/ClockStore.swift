@@ -89,8 +89,8 @@ extension HubStore {
     return ClockFault(.stamps(now: now, newest: newest, holders: holders), by: clock)
   }
 
-  /// The newest stamp that a device may have. It may have the stamps of its own bundles, of later bundles that the hub
-  /// made for it, and of bundles that it brought from a lost time.
+  /// The newest stamp that a device may have. It may have the stamps of its own bundles, and of later bundles that the
+  /// hub made for it. It may also have the stamps of bundles that it brought from a lost time.
   private func newestPossibleStamp(of device: EnrolledDevice, at now: Int64) throws -> Stamp {
     let made = try emissions(of: device.id)
     let hasShown = device.newestStamp > .zero

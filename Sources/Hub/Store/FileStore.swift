@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The versions of attached files: the content of `files/`, and the files that came from each device.
+/// The versions of attachments: the present content of `files/`, and the files that came from each device.
 extension HubStore {
-  /// A row for each file of `files/` that came from a device or went to a device.
+  /// One row for each file in `files/` that came from a device, or that the hub sent to a device.
   static let files = """
     CREATE TABLE satchel_files (
       path TEXT PRIMARY KEY,  -- below files/
@@ -16,7 +16,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// The files that a device has or must get, as they were last read.
+  /// The files that a device has or must get, each as the hub last read it.
   func knownFiles(of device: ReplicaID) throws -> [KnownFile] {
     try database.all(
       """
@@ -28,14 +28,14 @@ extension HubStore {
     ) { KnownFile($0) }.compactMap(\.self)
   }
 
-  /// The digest of the file at a path, as it was last read. nil: no such file came or went.
+  /// The digest of the file at a path, as the hub last read it. nil if no file of this path came or was sent.
   func digestOfKnownFile(at path: AttachmentPath) throws -> Digest? {
     try database.first("SELECT digest FROM satchel_files WHERE path = :path", ["path": .string(path.text)]) {
       Digest(hexadecimal: $0.text(0))
     } ?? nil
   }
 
-  /// Records the present content of a file. If it changed, every device that had the file must get it again.
+  /// Records the present content of a file. If the content changed, every device that had the file must get it again.
   /// - Parameter mark: the file's appearance. nil if it is not known yet.
   func save(_ path: AttachmentPath, _ digest: Digest, _ mark: FileMark?) throws {
     let key: KeyValuePairs<String, Value> = ["path": .string(path.text)]
@@ -60,8 +60,8 @@ extension HubStore {
     let isInPlace: Bool
   }
 
-  /// The last version of a file that a device brought, under its present or its former name. nil if the device never
-  /// brought the file.
+  /// The last version of a file that a device brought, under its present or its former name. nil if it never brought
+  /// the file.
   func lastBrought(_ path: AttachmentPath, by device: EnrolledDevice) throws -> BroughtFile? {
     try database.first(
       """
@@ -82,7 +82,7 @@ extension HubStore {
     } ?? nil
   }
 
-  /// The version of a file that a device has because the device itself brought it. nil if no such version is known.
+  /// The version of a file that a device must have, because the device brought it. nil if none is known.
   func version(_ path: AttachmentPath, at device: EnrolledDevice) throws -> Digest? {
     try lastBrought(path, by: device).flatMap { $0.isInPlace ? $0.digest : nil }
   }
@@ -110,7 +110,7 @@ extension HubStore {
     }
   }
 
-  /// The number of other versions of a line's file that a device brought and that are kept beside its name.
+  /// The number of other versions of a line's file that this device brought, and that are kept beside the file's name.
   func countBeside(_ line: AttachmentLine, by device: EnrolledDevice) throws -> Int {
     try database.first(
       """
@@ -123,14 +123,14 @@ extension HubStore {
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// The names of files that are kept beside their names.
+  /// The names that have other files beside them.
   func pathsBeside() throws -> Set<AttachmentPath> {
     Set(
       try database.all("SELECT DISTINCT path FROM satchel_received WHERE kept <> path") { AttachmentPath($0.text(0)) }
         .compactMap(\.self))
   }
 
-  /// The paths that changes after a cursor wrote into tables that mark columns, or removed from them.
+  /// The paths that changes after a cursor wrote or removed. Only tables with attachment columns are searched.
   func paths(writtenAfter cursor: Cursor) throws -> Set<AttachmentPath> {
     let marked = tables.filter { !$0.attachmentColumns.isEmpty }.map(\.name)
     var paths: Set<AttachmentPath> = []
@@ -147,9 +147,9 @@ extension HubStore {
     return paths
   }
 
-  /// Records that another file took the name of a file, which is now kept beside it. The devices that brought this file
-  /// did not show that they have the other file. So their own rows that name it count as claims, and they get it only
-  /// because of other rows that their users see.
+  /// Records that another file took the name of a file, which is now kept beside the name. The devices that brought
+  /// this file have not shown that they have the other file. So their own rows with the name only count as claims. They
+  /// get the other file only because of other rows that their users see.
   func noteBeside(_ path: AttachmentPath, _ digest: Digest, at kept: AttachmentPath) throws {
     let file: KeyValuePairs<String, Value> = ["path": .string(path.text), "digest": .string(digest.hexadecimal)]
     try database.run(
@@ -166,9 +166,9 @@ extension HubStore {
       """, ["path": file[0].value, "digest": file[1].value, "kept": .string(kept.text)])
   }
 
-  /// Records that files that had a name are not here any more. A device that brought one of them counts as having no
-  /// file of this name, and may bring its file again.
-  /// - Parameter digest: the file that has the name.
+  /// Records that the files that had a name before are not here any more. A device that brought one of them counts as
+  /// having no file of this name, and may bring its file again.
+  /// - Parameter digest: the file that has the name now.
   func noteLost(_ path: AttachmentPath, but digest: Digest) throws {
     let file: KeyValuePairs<String, Value> = ["path": .string(path.text), "digest": .string(digest.hexadecimal)]
     try database.run(
@@ -185,7 +185,7 @@ extension HubStore {
       """, file)
   }
 
-  /// The changes up to this cursor were considered when files got their names.
+  /// The cursor of the last change that was considered when files got their names.
   func namesCursor() throws -> Cursor {
     Cursor(try database.first("SELECT names_settled FROM satchel_hub") { $0.integer(0) } ?? 0)
   }
@@ -194,7 +194,7 @@ extension HubStore {
     try database.run("UPDATE satchel_hub SET names_settled = :cursor", ["cursor": .integer(cursor.rawValue)])
   }
 
-  /// Records that a file that devices brought has its name now.
+  /// Records that a file from devices has its name now.
   func noteInPlace(_ path: AttachmentPath, _ digest: Digest) throws {
     let file: KeyValuePairs<String, Value> = ["path": .string(path.text), "digest": .string(digest.hexadecimal)]
     try save(path, digest, nil)
@@ -213,8 +213,8 @@ extension HubStore {
 
   // MARK: files to forget
 
-  /// The files that came or went, each with the path that rows use and the path where it is kept. They differ if a file
-  /// with another content has the path that rows use.
+  /// The files that came or were sent, each with two paths: the path in rows, and the path where it is kept. The paths
+  /// differ if a file with other content has the path in rows.
   func keptFiles() throws -> [(path: AttachmentPath, kept: AttachmentPath, digest: String)] {
     try database.all(
       """
@@ -229,7 +229,7 @@ extension HubStore {
     }
   }
 
-  /// Calls `body` for each text in a change that the log still contains.
+  /// Calls `body` for each text in a change in the log. Forgotten changes are left out.
   func eachTextOfLog(_ body: (Value) throws -> Void) throws {
     for column in ["set_values", "was_values"] {
       try database.each(
@@ -242,7 +242,7 @@ extension HubStore {
     }
   }
 
-  /// Removes the record of a file that is not kept any more. Receipts that a device does not know yet stay.
+  /// Removes the record of a file that is not kept any more. Receipts that the device does not know yet stay.
   func forget(_ kept: AttachmentPath) throws {
     let key: KeyValuePairs<String, Value> = ["kept": .string(kept.text)]
     try database.run("DELETE FROM satchel_files WHERE path = :kept", key)

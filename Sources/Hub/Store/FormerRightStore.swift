@@ -1,9 +1,10 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The conflicts about rows that a user lost, if the hub's records showed that the user could make the change before.
+/// The conflicts about rows that a user lost, if the user could make the change before that.
 extension HubStore {
-  /// Recorded when the bundle is merged, because the hub forgets an emission when its device proves a later one.
+  /// The hub records this when it merges the bundle. Later it may have forgotten the emission that shows the former
+  /// right.
   static let formerRights = """
     CREATE TABLE satchel_former_rights (
       conflict TEXT PRIMARY KEY -- the user could make its change when the device had the row

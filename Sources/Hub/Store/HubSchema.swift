@@ -1,16 +1,16 @@
-/// The hub's own tables, beside the tables of capture, conflicts, blocks and the ledger.
+/// The hub's own tables. Capture, conflicts, blocks and the ledger have tables of their own.
 enum HubSchema {
   static let all = [
     // The hub, its users and its devices.
     hub, epochs, setBack, users, devices, formerKeys, revoked, HubStore.formerUsers, HubStore.operators,
     HubStore.acts,
-    // Deliveries of devices.
+    // Bundles from devices, and the changes in them.
     log, chain, branches, rekeyed, HubStore.knownWrites, HubStore.recoveredRows, HubStore.joinedRows,
     HubStore.braked,
-    // Emissions to devices.
+    // Emissions for devices.
     emissions, emissionSets, owed, declared, HubStore.lostEmissions, HubStore.awaitedEmissions,
     HubStore.formerEmissions,
-    // Known states of devices.
+    // States of devices.
     HubStore.proofs, HubStore.differentRows, HubStore.reports, HubStore.health, HubStore.formerRights,
     HubStore.attachments, HubStore.received, HubStore.files,
   ]
@@ -34,7 +34,7 @@ enum HubSchema {
     )
     """
 
-  /// A row for each epoch before the present one.
+  /// One row for each former epoch.
   static let epochs = """
     CREATE TABLE satchel_epochs (
       epoch TEXT PRIMARY KEY,
@@ -42,7 +42,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// One row while the hub is known to have been set back: the proof.
+  /// The proof that the hub was set back: one row as long as the hub is set back.
   static let setBack = """
     CREATE TABLE satchel_set_back (
       one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -55,7 +55,7 @@ enum HubSchema {
     )
     """
 
-  /// A row for each key with which a device signed before its present one.
+  /// One row for each former key of a device.
   private static let formerKeys = """
     CREATE TABLE satchel_former_keys (
       key TEXT PRIMARY KEY,  -- minisign public key
@@ -63,7 +63,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// A row for each key that no replica may sign with any more.
+  /// One row for each key with which no replica may sign any more.
   private static let revoked = """
     CREATE TABLE satchel_revoked (
       key TEXT PRIMARY KEY,  -- minisign public key
@@ -113,7 +113,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// A row for each change of a row that the hub committed.
+  /// One row for each change of a row that the hub committed.
   private static let log = """
     CREATE TABLE satchel_log (
       cursor INTEGER PRIMARY KEY,
@@ -133,7 +133,7 @@ enum HubSchema {
     )
     """
 
-  /// A row for each emission that a device claims to have, and that the hub made and has since forgotten.
+  /// One row for each emission that a device says it has, and that the hub made and has forgotten.
   static let declared = """
     CREATE TABLE satchel_declared (
       device TEXT PRIMARY KEY,
@@ -142,7 +142,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// A row for each bundle that a device may still have.
+  /// One row for each emission that a device may still have.
   private static let emissions = """
     CREATE TABLE satchel_emissions (
       device TEXT NOT NULL,
@@ -163,8 +163,8 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// The rows that a device holds after it has imported an emission. The newest emission has the full set, and each
-  /// earlier one its difference from the next.
+  /// The rows that a device holds after each emission. For the newest emission, the full set is stored. For each
+  /// earlier one, the difference from the next one is stored.
   private static let emissionSets = """
     CREATE TABLE satchel_emission_sets (
       device TEXT NOT NULL,
@@ -175,7 +175,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// A row for each row whose true state must be sent to a device, whatever the log contains.
+  /// One row for each row whose true state a device must receive, whatever the log contains.
   private static let owed = """
     CREATE TABLE satchel_owed (
       device TEXT NOT NULL,
@@ -188,7 +188,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// A row for each row of a device whose key here differs from the key that the device gave it.
+  /// One row for each row of a device that has another key at the hub than the device gave it.
   private static let rekeyed = """
     CREATE TABLE satchel_rekeyed (
       entry INTEGER PRIMARY KEY,
@@ -204,14 +204,14 @@ enum HubSchema {
     \(rekeyedIndexes)
     """
 
-  /// The indexes to find a row by its key on its device, and to find the keys that were not sent to a device yet.
+  /// Indexes that find a row by its key on its device, and keys that no emission has sent to a device yet.
   static let rekeyedIndexes = """
     CREATE INDEX satchel_rekeyed_old_keys ON satchel_rekeyed (table_name, old_key, device);
     CREATE INDEX satchel_rekeyed_untold ON satchel_rekeyed (device, told)
     """
 
-  /// A row for each history that a copy of a device wrote, and that no device continues yet. The history's id is used
-  /// in chain, log and conflicts.
+  /// One row for each history that a copy of a device wrote, and that no device continues yet. The chain, the log and
+  /// conflicts use the history's id.
   private static let branches = """
     CREATE TABLE satchel_branches (
       id TEXT PRIMARY KEY,
@@ -222,7 +222,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// A row for each export that a device delivered, or named in a later export.
+  /// One row for each export that a device delivered, or that it named in a later export.
   private static let chain = """
     CREATE TABLE satchel_chain (
       device TEXT NOT NULL,

@@ -7,24 +7,24 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The hub's store: all its records, in an SQLite database. The hub's logic uses SQL only through this store.
+/// All records of the hub, in an SQLite database. Only the store uses SQL on the hub's own tables.
 final class HubStore {
   let database: Database
   private(set) var dataset: DatasetDefinition
-  /// The tables of the dataset that can be kept in step. If nothing is damaged, these are all tables.
+  /// The tables of the dataset that can be kept in step. Without damage, these are all tables.
   private(set) var tables: [TrackedTable]
   /// Damage to the database that may have hidden changes from capture.
   let damage: [CaptureDamage]
   let identity: Identity
   private(set) var rows: [RowTable]
-  /// Empty if anything is damaged.
+  /// Empty if there is damage.
   private(set) var numbers: [RowNumbers]
   private(set) var references: [References]
-  /// For each table, whether the opposite write undoes a write of a row. This is so if the table has no triggers and no
-  /// key counter.
+  /// For each table, whether the opposite write completely undoes a write of a row. This is so if the table has no
+  /// triggers and no AUTOINCREMENT.
   private(set) var isReversible: [Bool]
   let logged: LogStatements
-  /// The clock for the time limit of rules.
+  /// The clock that limits the time of rules.
   let clock: any WallClock
   let walks = LogWalks()
   let scopes = OpenScopes()
@@ -33,13 +33,13 @@ final class HubStore {
     let id: ReplicaID
     let name: String
     let epoch: Epoch
-    /// Emissions with a lower number are of an earlier epoch, from before the hub was restored.
+    /// Emissions with lower numbers belong to former epochs.
     var firstEmission = EmissionNumber.zero
-    /// Changes up to here are older than this epoch.
+    /// Changes up to this cursor are older than this epoch.
     var epochCursor = Cursor.zero
-    /// Whether all earlier epochs are known here.
+    /// Whether the hub knows all former epochs.
     var knowsFormerEpochs = true
-    /// Changes up to here are forgotten.
+    /// Changes up to this cursor are forgotten.
     var logFrom = Cursor.zero
   }
 
@@ -60,7 +60,7 @@ final class HubStore {
     let tables = found.tables
     damage = found.damage
     rows = try database.readTransaction { try Self.rows(of: tables, in: database) }
-    // If there is damage, the key's columns may have other names than the columns in the table of numbers.
+    // With damage, the key's columns may have other names than the columns in the table of row numbers.
     numbers = damage.isEmpty ? try tables.map { try RowNumbers($0, in: database) } : []
     references = tables.map { References(of: $0, among: tables) }
     isReversible = try Self.areReversible(tables, in: database)
@@ -74,8 +74,7 @@ final class HubStore {
     followReferences()
   }
 
-  /// Turns on the observation of writes if tables have references, because trees and indexes of references are
-  /// remembered.
+  /// Turns on the observation of writes if tables have references. Remembered trees and indexes of references need it.
   private func followReferences() {
     if tables.contains(where: { !$0.schema.foreignKeys.isEmpty }) { database.writes.turnOn() }
   }
@@ -95,7 +94,7 @@ final class HubStore {
   }
 
   private static func rows(of tables: [TrackedTable], in database: borrowing Database) throws -> [RowTable] {
-    // A trigger that only the app can run must not make this preparation fail. It does harm only if it fires.
+    // A trigger that only the app can run would make this preparation fail. Triggers are off here, because none fires.
     try database.withoutTriggers { try tables.map { try RowTable($0, in: database) } }
   }
 
@@ -103,7 +102,7 @@ final class HubStore {
     try tables.map { try !$0.info.isAutoincrement && !database.hasTriggers(on: $0.name) }
   }
 
-  /// Continues with the tables of another version of the dataset, which the caller's transaction has brought.
+  /// Continues with the tables of another version of the dataset. The caller's transaction has changed them.
   func go(to definition: DatasetDefinition, _ tables: [TrackedTable]) throws {
     rows = try Self.rows(of: tables, in: database)
     numbers = try tables.map { try RowNumbers($0, in: database) }
@@ -125,13 +124,13 @@ final class HubStore {
   }
 
   /// Runs `body` in a transaction that may write rows of the dataset. Triggers that must not fire for these rows are
-  /// disabled.
+  /// off.
   func applyTransaction<T>(_ runMode: RunMode, _ body: () throws -> T) throws -> T {
     try applyTransaction(runMode, to: tables.map(\.name), body)
   }
 
   /// Runs `body` in a transaction that may write only rows of these tables. Triggers that must not fire for these rows
-  /// are disabled.
+  /// are off.
   func applyTransaction<T>(_ runMode: RunMode, to tables: [Name], _ body: () throws -> T) throws -> T {
     defer { if runMode == .dryRun { walks.forget() } }
     return try database.applyTransaction(runMode, to: tables) {
@@ -149,8 +148,8 @@ final class HubStore {
     HubSchema.all + [ConflictTable.schema, BlockTable.schema, Ledger.schema, VersionTable.schema]
   private static let checkedTables = ownTables + [SchemaUpgrade.schema]
 
-  /// Makes a database the database of the hub: adds capture and the hub's tables, and numbers all rows. The caller
-  /// holds the transaction.
+  /// Makes a database the hub's database: adds capture and the hub's tables, and numbers all rows. The caller must hold
+  /// the transaction.
   static func install(
     in database: borrowing Database, identity: Identity, definition: DatasetDefinition, tables: [TrackedTable],
     at time: Int64
@@ -171,7 +170,7 @@ final class HubStore {
     for table in tables { try RowNumbers.install(table, in: database) }
   }
 
-  /// Gives the hub's own writers their first ranges of keys, above all rows that are there.
+  /// Gives the hub's own writers their first ranges of keys, above the keys of all present rows.
   static func giveFirstBlocks(_ tables: [TrackedTable], to hub: ReplicaID, in database: borrowing Database) throws {
     for table in tables where table.rules.keys == .blocks {
       let next = try table.nextKey(in: database)
@@ -182,10 +181,10 @@ final class HubStore {
     }
   }
 
-  /// The index of a table among the dataset's tables. nil if it is not one of them.
+  /// The index of a table among the dataset's tables. nil if the dataset does not have the table.
   func place(of table: Name) -> Int? { rows.firstIndex { $0.name == table } }
 
-  /// The hub's cursor: the number of changes that it has committed.
+  /// The hub's cursor: the number of row changes that the hub has committed.
   func cursor() throws -> Cursor {
     Cursor(try database.first("SELECT max(cursor) FROM satchel_log") { $0.integer(0) } ?? 0)
   }

@@ -3,7 +3,7 @@ import SatchelConflicts
 import SatchelSQLite
 import SatchelWorkspace
 
-/// The changes of the hub's own tables from release to release.
+/// Changes the hub's own tables of older releases to the present form, step by step.
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
@@ -18,7 +18,7 @@ extension HubSchema {
     try database.execute(HubStore.operators)
     try database.execute(HubStore.acts)
     try database.execute(HubStore.formerEmissions)
-    // A lost time may be in recovery. Which of its emissions are known only shows while their records are there.
+    // The recovery of a lost time may be running. Only the present records show which of its emissions the hub knows.
     try HubStore.keepFormerEmissions(in: database)
   }
 
@@ -29,14 +29,14 @@ extension HubSchema {
   }
 
   private static let toSchema16: SchemaUpgrade.Step = {
-    // It is not known what the last backup contains.
+    // The hub does not know yet what its last backup contains, so the column begins with 0.
     try $0.execute("ALTER TABLE satchel_devices ADD COLUMN backed_up INTEGER NOT NULL DEFAULT 0")
   }
 
   private static let toSchema15: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_devices ADD COLUMN only_receives INTEGER NOT NULL DEFAULT 0")
-    // A device with keys says at enrolment for whom its bundles are encrypted. A device that never delivered and yet
-    // has a bundle was made here.
+    // A device with keys has sent its recipient at enrolment. A device without a recipient that never delivered, and
+    // yet has an emission, was provisioned without keys.
     try $0.run(
       """
       UPDATE satchel_devices SET only_receives = 1
@@ -56,7 +56,7 @@ extension HubSchema {
 
   private static let toSchema12: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_emissions ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0")
-    // No bundle has a later stamp than the hub itself: its newest stamp, or its clock at the time.
+    // An upper bound is enough: no bundle has a later stamp than the hub's newest stamp or its clock.
     try database.run(
       """
       UPDATE satchel_emissions
@@ -67,7 +67,7 @@ extension HubSchema {
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN signs_keys INTEGER NOT NULL DEFAULT 0")
     try database.run("UPDATE satchel_devices SET signs_keys = 1 WHERE understands <> '' OR next_proved = 1")
     let columns = try database.all("SELECT name FROM pragma_table_info('satchel_set_back')") { $0.text(0) }
-    // The step to schema 2 creates the table in its present form.
+    // If `toSchema2` created this table, the column is there already.
     if !columns.contains("key") { try database.execute("ALTER TABLE satchel_set_back ADD COLUMN key TEXT") }
     try database.execute(HubStore.recoveredRows)
   }
@@ -79,7 +79,7 @@ extension HubSchema {
   private static let toSchema9: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN next_proved INTEGER NOT NULL DEFAULT 0")
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN refused_key TEXT")
-    // A revoked device may have announced a key that it does not hold: the key's owner needs it.
+    // A revoked device may have announced a key that it does not hold. The owner of that key still needs the key.
     try database.run(
       """
       DELETE FROM satchel_revoked
@@ -90,7 +90,8 @@ extension HubSchema {
 
   private static let toSchema8: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN asked TEXT")
-    // A device uses the same name in its bundles as in its first bundle. The chain has the digest of that bundle.
+    // A device always uses the name in its first bundle. The chain has that bundle's digest, and the ledger has its
+    // name.
     try database.run(
       """
       UPDATE satchel_devices
@@ -101,7 +102,7 @@ extension HubSchema {
         ORDER BY ledger.entry
         LIMIT 1)
       """)
-    // A revoked device that delivered again could look like a flagged device.
+    // In earlier releases, a revoked device that delivered again could become a flagged device.
     try database.run("UPDATE satchel_devices SET state = 'revoked' WHERE revoked_from IS NOT NULL")
     try HubStore.noteTimeOfFormerUsers(in: database)
     try HubStore.noteReports(in: database)
@@ -145,7 +146,7 @@ extension HubSchema {
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN recovering INTEGER NOT NULL DEFAULT 0")
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN key_lost INTEGER NOT NULL DEFAULT 0")
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN clock INTEGER NOT NULL DEFAULT 0")
-    // Release 0.1 did not record the earlier epochs.
+    // Release 0.1 did not record the former epochs.
     try database.run("UPDATE satchel_hub SET former_known = emissions_from = 0")
     try database.execute("ALTER TABLE satchel_rekeyed ADD COLUMN bundle TEXT")
     try database.run(

@@ -4,12 +4,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A cache of parents that are known to exist. It helps because most rows of a bundle refer to a few parents.
+/// Remembers parents that exist, because most rows of a bundle refer to only a few parents.
 ///
-/// The owner of this cache must clear it when any row is deleted, or changed in columns that others may refer to.
+/// The owner must clear this cache when a row is deleted, or when columns change to which other rows may refer.
 struct ParentCache {
   struct Reference: Hashable {
-    /// The referring table, and the number of its foreign key.
+    /// The index of the referring table. `number` is the index of its foreign key.
     let place: Int
     let number: Int
     let values: [Value]
@@ -29,9 +29,9 @@ struct ParentCache {
 }
 
 extension HubStore {
-  /// The first foreign key of `row` without a parent. nil if all foreign keys have a parent. A reference that `before`
-  /// already had is skipped: if that reference is broken, it was broken before.
-  /// - Parameter found: parents that are known to exist. Newly found parents are added.
+  /// The first foreign key of `row` whose parent is missing. nil if none is missing. A reference that `before` had
+  /// already is not checked: if it is broken now, it was broken before.
+  /// - Parameter found: parents that are known to exist. The parents that this call finds are added.
   func missingParent(
     of row: Row, changedFrom before: Row?, in place: Int, using found: inout ParentCache
   ) throws -> ForeignKey? {
@@ -40,7 +40,7 @@ extension HubStore {
       if let before, key.columns.allSatisfy({ before[$0] == row[$0] }) { continue }
       let values = key.columns.map { row[$0] }
       if values.contains(where: \.isNull) { continue }
-      // A row may be its own parent.
+      // A row that is its own parent need not be in the table yet.
       if key.parent == rows[place].schema.name, isOwnParent(row, key, in: place) { continue }
       let reference = ParentCache.Reference(place: place, number: number, values: values)
       if found.contains(reference) { continue }
@@ -50,14 +50,14 @@ extension HubStore {
     return nil
   }
 
-  /// The row that `row` refers to along a foreign key: its table and its primary key. nil if it does not exist, or if
-  /// the table is not in the dataset.
+  /// The row to which `row` refers along a foreign key: its table and its primary key. nil if that row does not exist,
+  /// or its table is not in the dataset.
   func parent(of row: Row, along key: ForeignKey) throws -> (place: Int, key: RowKey)? {
     try parent(key.columns.map { row[$0] }, along: key)
   }
 
-  /// The row to which `values` refer along a foreign key: its table and its primary key. nil if the row does not exist,
-  /// or if the table is not in the dataset.
+  /// The row to which `values` refer along a foreign key: its table and its primary key. nil if that row does not
+  /// exist, or its table is not in the dataset.
   func parent(_ values: [Value], along key: ForeignKey) throws -> (place: Int, key: RowKey)? {
     guard let place = place(of: key.parent) else { return nil }
     let schema = rows[place].schema
@@ -77,13 +77,13 @@ extension HubStore {
     }
   }
 
-  /// A table with rows that refer to `row` by values that it loses. nil if there is none.
-  /// - Parameter after: the row's new state. nil if it is deleted.
+  /// A table with rows that refer to values which `row` loses. nil if there is none.
+  /// - Parameter after: the new state of `row`. nil if it is deleted.
   func tableWithChildren(of row: Row, becoming after: Row?, in place: Int) throws -> Name? {
     try references[place].tableWithChildren(of: row, becoming: after, rows[place].schema, in: database)
   }
 
-  /// Returns the reference that breaks if `row` replaces `before`. nil if none does.
+  /// Returns the reference that breaks if `row` replaces `before`. nil if none breaks.
   func brokenReference(
     of row: Row?, from before: Row?, in place: Int, using found: inout ParentCache
   ) throws -> BrokenReference? {
@@ -95,7 +95,7 @@ extension HubStore {
   }
 }
 
-/// A reference without a target.
+/// A reference to a row that does not exist.
 enum BrokenReference {
   /// The row refers to a missing row of this table.
   case missingParent(Name)
@@ -109,6 +109,7 @@ enum BrokenReference {
     }
   }
 
-  /// Whether the change waits, because the missing parent may come. If rows refer to the changed row, a person decides.
+  /// Whether the change waits. If a parent is missing, it may still come. If other rows refer to the row, a person
+  /// decides.
   var mayGoAway: Bool { if case .missingParent = self { true } else { false } }
 }

@@ -3,10 +3,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The conflicts that the hub knows from a device's report alone.
+/// The conflicts that the hub knows only from a device's report.
 ///
-/// A report is kept and shown as a report. The hub executes nothing of a report: a change enters by its own line in
-/// `changes.jsonl`, or by a person's decision.
+/// A report is stored and shown as a report, and the hub does nothing that it says. A change is taken only by its own
+/// line in `changes.jsonl`, or by a person's decision.
 extension HubStore {
   static let reports = """
     CREATE TABLE satchel_reports (
@@ -17,11 +17,12 @@ extension HubStore {
     CREATE INDEX satchel_reports_called ON satchel_reports (called)
     """
 
-  /// Marks conflicts as reports, if an earlier build recorded a device's report as found by the hub. No change of such
-  /// a conflict enters any more.
+  /// Marks conflicts as reports that an earlier build recorded as found by the hub. No change of such a conflict is
+  /// taken by itself any more.
   ///
-  /// Such records were never sent to their device, and have a bundle. The hub's own records have no bundle, or are
-  /// about its own changes. The delete of a hidden row is not sent to the device either, but the hub itself found it.
+  /// Such a record was never sent to its device, and names a bundle. The hub's own records name no bundle, or are about
+  /// the hub's own changes. The delete of a hidden row is an exception: it was not sent to its device, but the hub
+  /// found it.
   static func noteReports(in database: borrowing Database) throws {
     try database.execute(reports)
     try database.run(
@@ -41,7 +42,7 @@ extension HubStore {
     try nameReports(in: database)
   }
 
-  /// Gives reports the ids that the format requires, which no other device can use.
+  /// Gives reports the ids that the format requires, because no other device can use these ids.
   private static func nameReports(in database: borrowing Database) throws {
     let ids = try database.all("SELECT conflict FROM satchel_reports") { ConflictID($0.text(0)) }
     for id in ids.compactMap(\.self) {
@@ -63,21 +64,21 @@ extension HubStore {
       ["conflict": .string(id.text), "called": .string(name.text)])
   }
 
-  /// Whether only a device reports this conflict.
+  /// Whether the hub knows this conflict only from a device.
   func isReport(_ id: ConflictID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_reports WHERE conflict = :conflict AND found = 0", ["conflict": .string(id.text)]
     ) { _ in true } ?? false
   }
 
-  /// The conflicts that only a device reports.
+  /// The conflicts that the hub knows only from devices.
   func reported() throws -> Set<ConflictID> {
     Set(
       try database.all("SELECT conflict FROM satchel_reports WHERE found = 0") { ConflictID($0.text(0)) }
         .compactMap(\.self))
   }
 
-  /// Records that the hub found a conflict that a device had reported. The hub's record replaces the device's.
+  /// Records that the hub itself found a conflict that a device had reported. The hub's record replaces the report.
   func confirmReport(of record: ConflictRecord, since: Cursor?) throws {
     guard try isReport(record.id) else { return }
     try ConflictTable.rename(record, in: database)
@@ -86,15 +87,15 @@ extension HubStore {
       "UPDATE satchel_reports SET found = 1 WHERE conflict = :conflict", ["conflict": .string(record.id.text)])
   }
 
-  /// Lets a reported row wait for the row that it refers to, because a person has let that row in. The reported row
-  /// enters with the rights of its user.
+  /// Makes a reported new row wait for its parent row, because a person has accepted the parent. The reported row will
+  /// be taken with the rights of its user.
   func holdReport(of record: ConflictRecord) throws {
     guard try isReport(record.id) else { return }
     try confirmReport(of: record, since: nil)
     try ConflictTable.setState(.held, of: record.id, in: database)
   }
 
-  /// The conflict with this id on a device. nil if the hub has none.
+  /// The conflict that a device knows by this id. nil if the hub has none.
   /// - Parameter devices: the device, and the devices whose conflicts it knows.
   func conflict(called name: ConflictID, by devices: [ReplicaID]) throws -> StoredConflict? {
     if let known = try ConflictTable.conflict(name, in: database), devices.contains(known.record.device) {
@@ -111,7 +112,7 @@ extension HubStore {
     return nil
   }
 
-  /// The record with the id that its device uses.
+  /// The record with the id by which its device knows it.
   func asTheDeviceCallsIt(_ record: ConflictRecord) throws -> ConflictRecord {
     let name =
       try database.first(

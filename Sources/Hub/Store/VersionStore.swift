@@ -6,10 +6,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The effect of another version of the dataset on the hub's own tables.
+/// Brings the hub's own tables to another version of the dataset.
 extension HubStore {
-  /// Records a version step, and continues with its tables. Rows of added tables become the hub's own inserts. For
-  /// removed tables, numbers and sets are forgotten.
+  /// Records a step to another version, and continues with its tables. Rows of added tables become inserts of the hub.
+  /// For removed tables, row numbers and sets are forgotten.
   func take(
     _ step: VersionStep, _ definition: DatasetDefinition, _ migration: Migration?, at now: Int64
   ) throws {
@@ -30,8 +30,8 @@ extension HubStore {
     try Self.giveFirstBlocks(step.added.map(\.table), to: identity.id, in: database)
   }
 
-  /// Forgets the numbers and sets of a removed table. The log keeps the history of its rows, and conflicts about them
-  /// stay. Waiting changes now need a person's decision.
+  /// Forgets the row numbers and sets of a removed table. The log keeps the history of its rows, and conflicts about
+  /// them stay. A person must now decide their held changes.
   private func forget(_ table: TrackedTable) throws {
     try database.execute("DROP TABLE \(RowNumbers.names(table).table)")
     let name: KeyValuePairs<String, Value> = ["table": .string(table.name.text)]
@@ -41,13 +41,13 @@ extension HubStore {
     try ConflictTable.openHeld(of: table.name, in: database)
   }
 
-  /// The definition of a version of the dataset. nil if this hub never had that version.
+  /// The definition of a version of the dataset. nil if this hub never had this version.
   func definition(of version: Int64) throws -> DatasetDefinition? {
     let known = try VersionTable.definitions(in: database).first { $0.version == version }
     return try known.map { try DatasetDefinition(json: $0.source) }
   }
 
-  /// The last version that contained a table which is not in the dataset now. nil if there was none.
+  /// The last version of the dataset with a table that is not in the dataset now. nil if there was none.
   func lastVersion(with table: Name) throws -> Int64? {
     if place(of: table) != nil { return nil }
     return try VersionTable.definitions(in: database).last {

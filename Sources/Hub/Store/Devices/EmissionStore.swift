@@ -10,19 +10,19 @@ struct Emission {
   let cursor: Cursor
   let acknowledged: SequenceNumber
   let version: Int64
-  /// The number of the list of revoked keys that the emission carried.
+  /// The number of the list of revoked keys in the emission.
   let revocations: Int64
   let user: String
   /// The user's attributes when the emission was made. nil if unknown, because an earlier release made the emission.
   let attributes: [Field]?
-  /// The basis on which its sets were evaluated. nil if nothing can be derived from them.
+  /// The basis on which the emission's sets were evaluated. nil if a later emission cannot derive its sets from them.
   let basis: String?
   let file: String
   let isWritten: Bool
-  /// The digest of the emission's B2SUMS. nil if release 0.1 made the emission and its ledger does not contain the
+  /// The digest of the emission's `B2SUMS`. nil if release 0.1 made the emission, and the hub's ledger lacks the
   /// digest.
   let digest: Digest?
-  /// The newest stamp in the emission. An upper bound if an earlier release made the emission.
+  /// The newest stamp in the emission. If an earlier release made the emission, its stamps are not later than this.
   let stamp: Stamp
   /// The number of the user's rows that stayed behind, because the bundle had to be small.
   let rowsLeft: Int64
@@ -51,19 +51,20 @@ extension HubStore {
     }
   }
 
-  /// The emission on which a device made a bundle. nil if the hub does not know which rows the device then had.
+  /// The emission on which a device made a bundle. nil if the hub does not know which rows the device had then.
   func emission(_ changes: Manifest.Changes, of device: ReplicaID) throws -> Emission? {
     guard let found = try emissions(of: device).first(where: { $0.number == changes.received }) else { return nil }
-    // Another history may have used the number too. Release 0.1 sent no digest.
+    // The numbers may be equal although the emissions differ: another history may have used the number. Release 0.1
+    // sends no digest to compare.
     if let known = found.digest, let named = changes.proof?.digest, known != named { return nil }
     return found
   }
 
   /// The emissions that a device may have when it imports the planned emission, in the order of their numbers. nil if
-  /// release 0.1 made one of these emissions and its digest is unknown.
+  /// release 0.1 made one of them and its digest is unknown.
   ///
-  /// A delta only fits the emissions since the proved emission. A full bundle fits all emissions of this epoch, even
-  /// forgotten emissions.
+  /// A delta fits only the emissions since the proved one. A full bundle fits all emissions of this epoch, even those
+  /// that the hub has forgotten.
   func follows(_ plan: EmissionPlan) throws -> [Manifest.EmissionLink]? {
     guard plan.extent == .full else { return links(plan.emissions) }
     let former = try plan.device.continues.flatMap { try device($0)?.name }
@@ -95,7 +96,7 @@ extension HubStore {
     return links.count == min(emissions.count, Manifest.Scope.mostFollowed) ? links : nil
   }
 
-  /// The emission that a device claims to have, and that the hub has forgotten. nil if there is none.
+  /// The emission that a device says it has, and that the hub has forgotten. nil if there is none.
   func declared(by device: ReplicaID) throws -> Manifest.EmissionLink? {
     try database.first(
       "SELECT number, digest FROM satchel_declared WHERE device = :device", ["device": .string(device.text)]
@@ -120,8 +121,8 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// The rows that a device holds after each of these emissions, oldest first: a set for each of the dataset's tables,
-  /// in their order. All emissions of the device must be given.
+  /// The rows that a device holds after each of these emissions, oldest first. There is a set for each table of the
+  /// dataset, in their order. The caller must give all emissions of the device.
   func heldSets(of device: ReplicaID, after emissions: [Emission]) throws -> [[RowSet]] {
     var stored: [Int64: [RowSet]] = [:]
     try database.each(
@@ -144,8 +145,8 @@ extension HubStore {
     return held.reversed()
   }
 
-  /// Saves a new emission with the rows that the device then holds. From now on, the previous emission only keeps the
-  /// difference.
+  /// Saves a new emission with the rows that the device holds after it. From now on, the previous emission is stored
+  /// only as the difference from the new one.
   func save(
     _ emission: Emission, holding sets: [RowSet], after previous: (number: EmissionNumber, sets: [RowSet])?,
     of device: ReplicaID
@@ -201,8 +202,8 @@ extension HubStore {
       ["device": .string(device.text), "number": .integer(number.rawValue)])
   }
 
-  /// Forgets records that are not needed any more, because a device proved an emission. These are earlier emissions,
-  /// and rows that had to be sent and that this or an earlier emission carried.
+  /// Records that a device proved an emission, and forgets records that are not needed any more. These are the earlier
+  /// emissions, and the rows to send that this or an earlier emission has carried.
   func prove(_ number: EmissionNumber, by device: ReplicaID) throws {
     let parameters: KeyValuePairs<String, Value> = [
       "device": .string(device.text), "number": .integer(number.rawValue),
@@ -213,7 +214,7 @@ extension HubStore {
     try database.run("DELETE FROM satchel_declared WHERE device = :device AND number < :number", parameters)
   }
 
-  /// Forgets everything that was made for a device. The device then gets all rows again.
+  /// Forgets all emissions for a device. The device then gets all rows again.
   func forgetEmissions(of device: ReplicaID) throws {
     for table in ["satchel_emissions", "satchel_emission_sets", "satchel_owed"] {
       try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", ["device": .string(device.text)])

@@ -4,10 +4,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The epochs of this hub: the present one, and those before it.
+/// The epochs of this hub: the present one and the former ones.
 extension HubStore {
-  /// The epochs before the present one, in the order of their text. Epochs that this hub learned from its own signed
-  /// bundles are included.
+  /// The former epochs, in the order of their text. They include epochs that the hub knows only from its own signed
+  /// bundles.
   func formerEpochs() throws -> [Epoch] {
     try database.all("SELECT epoch FROM satchel_epochs ORDER BY epoch") { Epoch(unchecked: $0.text(0)) }
   }
@@ -17,19 +17,19 @@ extension HubStore {
     } ?? false
   }
 
-  /// Whether the hub's files were once in this former epoch. They were not if the hub learned of the epoch from a
-  /// device's bundle.
+  /// Whether the hub's files were once in this former epoch. False if the hub knows the epoch only from a device's
+  /// bundle.
   func isEpochOfFiles(_ epoch: Epoch) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_epochs WHERE epoch = :epoch AND learned = 0", ["epoch": .string(epoch.text)]
     ) { _ in true } ?? false
   }
 
-  /// Begins a new epoch with the rows as they are.
+  /// Begins a new epoch with the present rows.
   ///
-  /// The emissions of the former epoch are remembered, because devices still have them. No bundle builds on them any
-  /// more. The proof that the hub was set back is removed: its epoch is now among the former ones.
-  /// - Parameter floor: numbers of emissions continue above it. Seconds since 1970 are above all numbers that the hub
+  /// The emissions of the former epoch stay recorded, because devices still have them. But no new bundle builds on
+  /// them. The proof that the hub was set back is removed, and its epoch becomes a former one.
+  /// - Parameter floor: emission numbers continue above it. The seconds since 1970 are above all numbers that the hub
   ///   gave after the moment to which it was set back.
   func beginEpoch(_ epoch: Epoch, after floor: Int64) throws {
     let highest =
@@ -52,46 +52,46 @@ extension HubStore {
       ["epoch": .string(epoch.text), "from": .integer(first), "cursor": .integer(cursor().rawValue)])
   }
 
-  /// Records that this epoch's key replaces a lost key.
+  /// Records that the hub replaced a lost key, and that the present epoch began with this.
   func noteKeyLost() throws { try database.run("UPDATE satchel_hub SET key_lost = max(emissions_from, 1)") }
 
-  /// The first emission number of the epoch that began when the hub last replaced a lost key. nil: no lost key was
-  /// replaced here. Earlier releases did not record this number. The present epoch's first number is returned then.
+  /// The first emission number of the epoch that began when the hub last replaced a lost key. nil if it never did.
+  /// Earlier releases did not record this number. Then the result is the first number of the present epoch.
   func keyLostFrom() throws -> EmissionNumber? {
     try database.first("SELECT iif(key_lost = 1, emissions_from, key_lost) FROM satchel_hub WHERE key_lost > 0") {
       EmissionNumber($0.integer(0))
     }
   }
 
-  /// Whether a device may follow a key of this hub that this hub does not know. That is possible in one case. The hub's
-  /// files were put back to a time before that key, and the hub has since replaced its own key as lost. Then no
-  /// signature can prove the device's epoch. If the device is known to have the present key, it has no reason to name
-  /// another key.
+  /// Whether a device may follow a key of this hub that this hub does not know. That is possible if two things
+  /// happened. The hub's files were put back to a time before that key, and then the hub replaced its own key as lost.
+  /// In this case no signature can prove the device's epoch. A device that is known to have the present key follows no
+  /// other key.
   func mayFollowUnknownKey(_ device: EnrolledDevice) throws -> Bool {
     try keyLostFrom().map { device.proved < $0 } ?? false
   }
 
   /// Whether the present epoch began when this hub replaced a lost key. Then this hub needs no emission of an earlier
-  /// epoch: it believes none of the keys that signed them.
+  /// epoch, because it trusts none of the keys that signed them.
   func isEpochOfReplacedKey() throws -> Bool {
     try database.first("SELECT 1 FROM satchel_hub WHERE key_lost > 1 AND key_lost = emissions_from") { _ in true }
       ?? false
   }
 
-  /// The highest number at which an epoch may begin. Numbers must stay within the format, even if a thief signed very
-  /// high numbers with the hub's key.
+  /// The highest number with which an epoch may begin. Numbers must stay within the limits of the format, even if a
+  /// thief signed very high numbers with the hub's key.
   private static let highestFirstEmission: Int64 = 1 << 50
 }
 
-/// The proof that the hub's files were put back from a copy: an emission that this hub signed and does not know.
+/// The proof that the hub was set back: an emission that this hub signed and does not know.
 public struct SetBack: Sendable {
-  /// The time when it was found, in milliseconds since 1970.
+  /// The time when the proof was found, in milliseconds since 1970.
   public let at: Int64
-  /// The name of the device for which the emission was made. If the hub does not know the device, the device's id.
+  /// The name of the device for which the emission was made. The device's id if the hub does not know the device.
   public let device: String
   public let epoch: Epoch
   public let number: EmissionNumber
-  /// The key that this hub announced in that emission, if the hub does not have it. Devices may follow this key.
+  /// The key that this hub announced in that emission, if the hub does not have the key. Devices may follow it.
   public internal(set) var lackingKey: PublicKey?
   let digest: Digest
 }
@@ -113,7 +113,7 @@ extension HubStore {
     } ?? nil
   }
 
-  /// Records that the hub was set back. The first proof stays.
+  /// Records the proof that the hub was set back. If there is a proof already, that one stays.
   func note(_ proof: SetBackProof) throws {
     let found = proof.found
     try database.run(
@@ -129,10 +129,11 @@ extension HubStore {
     try learn(proof.former)
   }
 
-  /// Adds epochs before the epoch of a proof to the former ones. Devices deliver work of these epochs again, and bring
-  /// the hub's bundles of them.
+  /// Adds the epochs before the epoch of a proof to the former epochs. Devices will deliver their work of these epochs
+  /// again, and bring the hub's bundles of these epochs.
   ///
-  /// No signature of the hub covers the epochs that a device names. So at most half of the room is for learned epochs.
+  /// A device names these epochs, and no signature of the hub proves them. So at most half of the room for epochs is
+  /// for these.
   private func learn(_ epochs: [Epoch]) throws {
     for epoch in epochs where epoch != identity.epoch {
       try database.run(
@@ -144,11 +145,11 @@ extension HubStore {
     }
   }
 
-  /// The hub's knowledge of an emission that a bundle names.
+  /// Whether the hub knows an emission that a bundle names.
   enum EmissionKnowledge {
-    /// This hub made the emission, even if long ago.
+    /// This hub made the emission, perhaps long ago.
     case made
-    /// Another emission has this number, or none has.
+    /// No emission has this number, or another emission has it.
     case unknown
   }
 

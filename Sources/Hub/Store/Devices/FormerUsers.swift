@@ -2,8 +2,8 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// The users who may still be the authors of a device's changes: its own user and its former users. A former user
-/// counts until the hub knows that the device has the new user, but not longer than `longestOnTheWay`.
+/// The users who may be authors of a device's changes: its present user and its former users. A former user counts
+/// until the hub knows that the device has the new user, but not longer than `longestOnTheWay`.
 extension HubStore {
   static let formerUsers = """
     CREATE TABLE satchel_former_users (
@@ -14,14 +14,14 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// A user for whom a device worked before. This user may still be the author of the device's changes.
+  /// A user for whom a device worked before. This user may still be the author of changes that come from the device.
   struct FormerUser {
     let user: String
-    /// The time when the device was given to another user, in milliseconds since 1970.
+    /// The time when the device got another user, in milliseconds since 1970.
     let at: Int64
   }
 
-  /// Adds the time to the records of former users. An earlier build did not record this time, so the time begins now.
+  /// Adds the column `at` to the records of former users. An earlier build did not record this time, so it begins now.
   static func noteTimeOfFormerUsers(in database: borrowing Database) throws {
     let columns = try database.all("SELECT name FROM pragma_table_info('satchel_former_users')") { $0.text(0) }
     if !columns.contains("at") {
@@ -30,14 +30,14 @@ extension HubStore {
     try database.run("UPDATE satchel_former_users SET at = 1000 * CAST(strftime('%s', 'now') AS INTEGER)")
   }
 
-  /// Records that a device works for another user from its next bundle on.
+  /// Records that a user is a former user, because the device works for another user from its next bundle on.
   func noteFormer(user: String, of device: ReplicaID, at now: Int64) throws {
     try database.run(
       "INSERT OR REPLACE INTO satchel_former_users (device, user, at) VALUES (:device, :user, :at)",
       ["device": .string(device.text), "user": .string(user), "at": .integer(now)])
   }
 
-  /// Counts the time of all former users from now on.
+  /// Sets the time of all former users to now, so that their work counts for the whole period again.
   func restartFormerUsers(at now: Int64) throws {
     try database.run("UPDATE satchel_former_users SET at = :now", ["now": .integer(now)])
   }
@@ -51,8 +51,8 @@ extension HubStore {
 
   /// The author of a bundle's changes.
   ///
-  /// The emission on which the bundle was made determines the author. If the hub has forgotten that emission, the
-  /// bundle's own statement counts, but only if it names a user whose changes may still come.
+  /// The emission on which the device made the bundle decides. If the hub has forgotten that emission, the user in the
+  /// manifest counts. But changes of this user must still be possible.
   func author(of manifestUser: String, on emission: Emission?, by device: EnrolledDevice) throws -> String {
     if let emission { return emission.user }
     let former = try database.first(
@@ -62,8 +62,8 @@ extension HubStore {
     return former ?? device.user
   }
 
-  /// Forgets the users before the user of an emission: the device has that emission, and all changes of the earlier
-  /// users have come. The device may also have a later emission, so the users of later emissions stay.
+  /// Forgets the users before the user of this emission. The device has the emission, and all changes of the earlier
+  /// users have come. The device may have a later emission too, so the users of later emissions stay.
   func forgetFormerUsers(before emission: Emission, of device: ReplicaID) throws {
     try database.run(
       """

@@ -2,7 +2,7 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// The health of a device, as its newest merged bundle describes it. It is for people: no decision depends on it.
+/// The health of a device, from its newest merged bundle. It is for people: no decision depends on it.
 public struct DeviceHealth: Equatable, Sendable {
   /// The last run of the doctor on the device.
   public struct Doctor: Equatable, Sendable {
@@ -15,25 +15,25 @@ public struct DeviceHealth: Equatable, Sendable {
   public let at: Int64
   /// The version of Satchel on the device.
   public let satchel: String
-  /// The free space of the disk with the device's database.
+  /// The free space of the disk with the device's database, in bytes.
   public let freeBytes: Int64
   public let databaseBytes: Int64
   /// The number of refused files on the device.
   public let quarantined: Int64
-  /// nil: the doctor never ran there.
+  /// The last run of the doctor. nil if the doctor never ran on the device.
   public let doctor: Doctor?
 
-  /// Below this, a disk is nearly full. A repair needs as much again as the database.
+  /// With less free space, a disk counts as nearly full. A repair needs as much free space as the database has.
   public static let leastFreeBytes: Int64 = 200 << 20
 
   public var isDiskNearlyFull: Bool { freeBytes < max(Self.leastFreeBytes, databaseBytes) }
 
-  /// Whether the last doctor found faults, and some of them are left.
+  /// Whether the last run of the doctor found faults, and some of them are still there.
   public var hasFaults: Bool { doctor?.result == .faults }
 }
 
 extension HubStore {
-  /// A row for each device whose newest bundle describes its health.
+  /// One row for each device whose newest bundle describes its health.
   static let health = """
     CREATE TABLE satchel_health (
       device TEXT PRIMARY KEY,
@@ -47,7 +47,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// The health of a device. nil if its newest bundle does not describe it.
+  /// The health of a device. nil if the device's newest bundle does not describe it.
   func health(of device: ReplicaID) throws -> DeviceHealth? {
     try database.first(
       """
@@ -64,8 +64,8 @@ extension HubStore {
     }
   }
 
-  /// Saves the health of a device in place of the former one.
-  /// - Parameter health: nil: the newest bundle does not describe it.
+  /// Replaces the record of a device's health.
+  /// - Parameter health: nil if the newest bundle does not describe it. Then the record is deleted.
   func save(_ health: DeviceHealth?, of device: ReplicaID) throws {
     guard let health else {
       return try database.run("DELETE FROM satchel_health WHERE device = :device", ["device": .string(device.text)])

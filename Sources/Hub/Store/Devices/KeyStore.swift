@@ -3,7 +3,7 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// The hub's records of keys other than the present ones.
+/// The hub's records of former keys and of revoked keys.
 extension HubStore {
   /// The keys with which a device signed before.
   func formerKeys(of device: ReplicaID) throws -> [PublicKey] {
@@ -18,7 +18,7 @@ extension HubStore {
       ["key": .string(key.line), "device": .string(device.text)])
   }
 
-  /// The keys that no replica may sign with any more. nil before the first such key.
+  /// The list of keys with which no replica may sign any more. nil if there was never such a key.
   func revocations() throws -> Manifest.Revocations? {
     let number = try database.first("SELECT revocations FROM satchel_hub") { $0.integer(0) } ?? 0
     if number == 0 { return nil }
@@ -26,7 +26,7 @@ extension HubStore {
     return .init(number: number, keys: keys.compactMap(\.self))
   }
 
-  /// Adds keys to the list of keys that no replica may sign with any more. Every device learns of it.
+  /// Adds keys to the list of revoked keys, with which no replica may sign any more. Every device gets the list.
   func revoke(_ keys: [PublicKey], at time: Int64) throws {
     for key in keys {
       try database.run(
@@ -36,12 +36,12 @@ extension HubStore {
     try database.run("UPDATE satchel_hub SET revocations = revocations + 1")
   }
 
-  /// Removes keys from the list of revoked keys, because they should never have been on the list.
+  /// Removes keys from the list of revoked keys that should never have been on it.
   func takeOffRevoked(_ keys: [PublicKey]) throws {
     for key in keys { try database.run("DELETE FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) }
     try database.run("UPDATE satchel_hub SET revocations = revocations + 1")
   }
 
-  /// Forgets which devices received the announcement of the hub's next key.
+  /// Forgets which emission announced the hub's next key to each device.
   func forgetToldKeys() throws { try database.run("UPDATE satchel_devices SET told_key = NULL") }
 }

@@ -3,37 +3,37 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The rows whose true state a device must receive, whatever the log contains; a set for each table.
+/// The rows whose true state a device must receive, whatever the log contains. There is a set for each table.
 struct OwedRows {
-  /// Rows that are sent, or whose deletion is sent.
+  /// The rows of which the row or its deletion is sent.
   var always: [RowSet]
-  /// Rows that are sent only if the device's user sees them. The device deleted them while they were hidden.
+  /// The rows that are sent only if the device's user sees them. The device deleted these rows while they were hidden.
   var ifVisible: [RowSet]
-  /// The rows of `ifVisible` that no emission covers yet.
+  /// The rows of `ifVisible` that no emission has carried yet.
   fileprivate var unsentIfVisible: [RowSet]
-  /// Whether `always` contains a row that no emission covers yet.
+  /// Whether `always` has a row that no emission has carried yet.
   fileprivate var hasUnsent = false
 
-  /// Returns whether the device must be sent a row that no emission has covered.
-  /// - Parameter visible: the rows that the user sees; a set for each table.
+  /// Returns whether there is a row to send that no emission has carried yet.
+  /// - Parameter visible: the rows that the user sees, as a set for each table.
   func isNews(among visible: [RowSet]) -> Bool {
     hasUnsent || zip(visible, unsentIfVisible).contains { !$0.intersection($1).isEmpty }
   }
 }
 
-/// The condition under which a row that must be sent is sent.
+/// The condition for sending a row whose true state the device must receive.
 enum Debt: Int64 {
-  /// The row or its deletion is sent.
+  /// The row is sent, or its deletion.
   case always = 0
-  /// The row is sent only if the device's user sees it. The device does not have the row, and must not learn that the
-  /// row exists. So a deleted row and a hidden row look alike.
+  /// The row is sent only if the device's user sees it. The device does not have the row. If its deletion were sent,
+  /// the device would learn that the row exists. So nothing is sent for a deleted or hidden row.
   case ifVisible = 1
 }
 
 extension HubStore {
-  /// Records that the device must receive this row's true state.
-  /// - Parameter equal: the device brought this row too, and had seen what was written into it up to this cursor. nil:
-  ///   it did not.
+  /// Records that a device must receive the true state of a row.
+  /// - Parameter equal: if the device itself brought an equal row, the cursor up to which it has seen the writes of
+  ///   this row. nil: the device brought no such row.
   func owe(
     _ key: RowKey, in place: Int, to device: ReplicaID, _ debt: Debt = .always, equalAt equal: Cursor? = nil
   ) throws {
@@ -52,7 +52,7 @@ extension HubStore {
       ])
   }
 
-  /// The cursor up to which a device has seen what was written into a row, because the device brought the row too. nil
+  /// The cursor up to which a device has seen the writes of a row, because the device itself brought an equal row. nil
   /// if it did not, or if it has proved an emission with the row since.
   func equalCursor(ofRow number: Int64, in place: Int, on device: ReplicaID) throws -> Cursor? {
     try database.first(
@@ -63,7 +63,7 @@ extension HubStore {
     ) { $0.optionalInteger(0).map { Cursor($0) } } ?? nil
   }
 
-  /// Returns the rows that must be sent to a device.
+  /// Returns the rows whose true state a device must receive.
   func owed(to device: ReplicaID) throws -> OwedRows {
     let empty = tables.map { _ in RowSet() }
     var owed = OwedRows(always: empty, ifVisible: empty, unsentIfVisible: empty)

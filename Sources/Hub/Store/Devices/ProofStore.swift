@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The result of the comparison of a device's rows with the hub's record.
+/// The result of comparing a device's rows with the rows that the hub expects there.
 public struct StateProof: Sendable {
   public enum Result: String, Sendable, CaseIterable {
     /// Both sides had the same rows.
@@ -17,18 +17,18 @@ public struct StateProof: Sendable {
   public let result: Result
   /// The time of the last comparison, in milliseconds since 1970.
   public let at: Int64
-  /// The export with the digests, and the emission that the device had.
+  /// The export with the digests, and the emission on which the device made this export.
   public let sequence: SequenceNumber
   public let emission: EmissionNumber
-  /// The time when both sides last had the same rows, in milliseconds since 1970. nil if they never had.
+  /// The last time when both sides had the same rows, in milliseconds since 1970. nil if they never had.
   public let verified: Int64?
-  /// Why the result is unknown.
+  /// The reason why the result is unknown, or why the differing rows are not named. For people.
   public let words: String?
   public let differences: [StateDifference]
-  /// Whether the hub requests the rows that differ, one by one.
+  /// Whether the hub asks the device for the rows that differ, one by one.
   public let isAsking: Bool
 
-  /// The tables whose rows differ on a device, as a text for people.
+  /// A sentence for people with the tables whose rows differ on a device.
   public func differenceWords(of device: String) -> String {
     let tables = differences.map { difference in
       let (here, there) = (difference.rowsHere, difference.rowsThere)
@@ -39,7 +39,7 @@ public struct StateProof: Sendable {
 }
 
 extension HubStore {
-  /// A row for each device that sent digests of its rows.
+  /// One row for each device that sent digests of its rows.
   static let proofs = """
     CREATE TABLE satchel_proofs (
       device TEXT PRIMARY KEY,
@@ -55,7 +55,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// A row for each row whose state on a device differs from the hub's record.
+  /// One row for each dataset row that differs between a device and the hub's expectation.
   static let differentRows = """
     CREATE TABLE satchel_different_rows (
       device TEXT NOT NULL,
@@ -84,7 +84,7 @@ extension HubStore {
     }
   }
 
-  /// The sums whose rows are requested from a device.
+  /// The sums for which the hub asks a device to send its rows.
   func questions(for device: ReplicaID) throws -> [StateEntry.Question] {
     try database.first("SELECT questions FROM satchel_proofs WHERE device = :device", ["device": .string(device.text)])
     {
@@ -92,7 +92,7 @@ extension HubStore {
     } ?? []
   }
 
-  /// Whether there is a request for rows of this device that no emission has carried yet.
+  /// Whether the hub must ask this device for rows, and no emission has carried the question yet.
   func mustAsk(_ device: ReplicaID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_proofs WHERE device = :device AND questions <> '[]' AND asked IS NULL",
@@ -100,7 +100,7 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// The first emission that carried the request. nil if none has.
+  /// The first emission that carried the question. nil if there is none.
   private func askedBy(_ device: ReplicaID) throws -> EmissionNumber? {
     try database.first("SELECT asked FROM satchel_proofs WHERE device = :device", ["device": .string(device.text)]) {
       $0.optionalInteger(0).map { EmissionNumber($0) }
@@ -113,7 +113,7 @@ extension HubStore {
       ["device": .string(device.text), "number": .integer(number.rawValue)])
   }
 
-  /// Requests the rows of these sums from a device.
+  /// Makes the next emission ask a device for the rows of these sums.
   func ask(_ device: ReplicaID, _ questions: [StateEntry.Question]) throws {
     try database.run(
       "UPDATE satchel_proofs SET questions = :questions, asked = NULL WHERE device = :device",
@@ -129,14 +129,14 @@ extension HubStore {
     switch outcome.result {
     case .verified: break
     case .differs(let found): (result, differences) = (.differs, found)
-    // Rows that differed before still differ.
+    // A result that differed before stays, because the rows still differ.
     case .unknown(let why):
       (result, words) = (before?.result == .differs ? .differs : .unknown, why)
       differences = before?.differences ?? []
     }
     let asked = try questions(for: device)
     let hasHeard = try askedBy(device).map { $0 <= changes.received } ?? false
-    // A device that received the request either answers, or has too many rows to list.
+    // A device that received the question has answered it, or has too many rows to list. So the hub does not ask again.
     let left = result == .verified || hasHeard ? [] : asked
     if result == .differs, hasHeard, outcome.compared.isEmpty, !asked.isEmpty {
       words = "the parts that differ have too many rows to be named one by one"
@@ -175,7 +175,7 @@ extension HubStore {
     }
   }
 
-  /// The rows that differ between a device and the hub's record, from the last comparison.
+  /// The rows that differ between a device and the hub's expectation, from the last comparison.
   func differentRows(of device: ReplicaID) throws -> [DifferentRow] {
     try database.all(
       "SELECT table_name, key, kind FROM satchel_different_rows WHERE device = :device ORDER BY table_name, key",

@@ -3,17 +3,18 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// An emission of an earlier epoch that this hub signed and did not know: a device has brought its file.
+/// An emission of an earlier epoch that this hub signed and did not know. A device has brought its file.
 struct LostEmission {
   let device: ReplicaID
   let link: Manifest.EmissionLink
-  /// The file's name in `bundles/archive/lost`. nil if its signing key is no longer trusted, so it was not kept.
+  /// The file's name in `bundles/archive/lost`. nil if the file was not kept, because its signing key is not trusted
+  /// any more.
   let file: String?
 }
 
-/// The records of the recovery of the lost time.
+/// The records of recovering the lost time.
 extension HubStore {
-  /// A row for each emission of the lost time that came.
+  /// One row for each emission of the lost time that came.
   static let lostEmissions = """
     CREATE TABLE satchel_lost_emissions (
       digest TEXT PRIMARY KEY, -- of its B2SUMS
@@ -27,7 +28,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// A row for each emission of the lost time that a device has and has not brought yet.
+  /// One row for each emission of the lost time that a device has and has not brought yet.
   static let awaitedEmissions = """
     CREATE TABLE satchel_awaited_emissions (
       device TEXT NOT NULL,
@@ -36,8 +37,8 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// A row for each emission that a device might have when a lost time was found. Emissions of the lost time build on
-  /// them. The hub forgets its other records of them when devices come into the new epoch.
+  /// One row for each emission that a device might have had when a lost time was found. Emissions of the lost time
+  /// build on them. When devices come into the new epoch, the hub forgets its other records of these emissions.
   static let formerEmissions = """
     CREATE TABLE satchel_former_emissions (
       digest TEXT PRIMARY KEY, -- of its B2SUMS
@@ -53,7 +54,7 @@ extension HubStore {
       """)
   }
 
-  /// The hub's cursor at the making of each emission on which an emission of a lost time may build.
+  /// The hub's cursor at each emission on which an emission of a lost time may build.
   func formerEmissionCursors() throws -> [Digest: Cursor] {
     var cursors: [Digest: Cursor] = [:]
     try database.each("SELECT digest, cursor FROM satchel_former_emissions") { row in
@@ -67,24 +68,25 @@ extension HubStore {
     try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) != 0 } ?? false
   }
 
-  /// Records that a lost time is to be recovered, as an epoch begins. A recovery that was not at its end goes on: then
-  /// emissions of the epoch that ends may have been made before the rows of an older lost time were back.
+  /// Records, at the beginning of an epoch, that a lost time is to be recovered. If an earlier recovery was still
+  /// running, it goes on. The hub may then have made emissions of the former epoch without the rows of the older lost
+  /// time.
   func beginRecovery() throws {
     try database.run("UPDATE satchel_hub SET recovering = min(recovering + 1, 2)")
     try Self.keepFormerEmissions(in: database)
   }
 
-  /// Records that an emission of a lost time came, after that time was merged.
+  /// Records that an emission of a lost time came after the recovery of that time.
   func resumeRecovery() throws { try database.run("UPDATE satchel_hub SET recovering = max(recovering, 1)") }
 
   func endRecovery() throws { try database.run("UPDATE satchel_hub SET recovering = 0") }
 
-  /// Whether an emission of an earlier epoch may lack rows of a lost time before it.
+  /// Whether emissions of an earlier epoch may lack rows of an older lost time.
   private func isRecoveringAgain() throws -> Bool {
     try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) == 2 } ?? false
   }
 
-  /// Records an emission that came. An earlier record of it stays.
+  /// Records an emission of the lost time that came. If it is recorded already, that record stays.
   func add(_ emission: LostEmission, made stamp: Stamp, at time: Int64) throws {
     try database.run(
       """
@@ -101,7 +103,7 @@ extension HubStore {
       ["digest": .string(emission.link.digest.hexadecimal)])
   }
 
-  /// The emissions that came and are not merged yet, the newest first.
+  /// The emissions of the lost time that came and are not merged yet, the newest first.
   func lostEmissionsToMerge() throws -> [LostEmission] {
     try database.all(
       """
@@ -117,8 +119,8 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Forgets that an emission came. If its device may know that the emission came, the record stays, because the device
-  /// never brings the emission again.
+  /// Forgets that an emission came. But if its device may know that it came, the record stays: the device will not
+  /// bring the emission again.
   func forgetUntold(_ emission: Manifest.EmissionLink) throws {
     try database.run(
       "DELETE FROM satchel_lost_emissions WHERE digest = :digest AND told IS NULL",
@@ -150,7 +152,7 @@ extension HubStore {
   }
 
   /// Records that all emissions came that a device's newest bundle names. Their files are not kept, and neither their
-  /// numbers nor the times of their making are known. The caller holds the transaction.
+  /// numbers nor their times are known. The caller must hold the transaction.
   func noteArrivalOfAwaited(from device: ReplicaID, at time: Int64) throws {
     let digests = try database.all(
       "SELECT digest FROM satchel_awaited_emissions WHERE device = :device AND digest <> ''",
@@ -163,8 +165,9 @@ extension HubStore {
   }
 
   /// The digests of emissions that a device need not bring: those that came, and those of earlier epochs that this hub
-  /// knows. Emissions that no bundle named to the device yet come first, then those that were named last.
-  /// - Parameter most: the number of emissions that a bundle can name.
+  /// knows. First come emissions that no bundle to the device has named yet, and then those that were named most
+  /// recently.
+  /// - Parameter most: the number of emissions that one bundle can name.
   func collected(from device: ReplicaID, most: Int) throws -> [Digest] {
     try database.all(
       """
@@ -185,8 +188,8 @@ extension HubStore {
     ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self).sorted { $0.hexadecimal < $1.hexadecimal }
   }
 
-  /// The digests of emissions of earlier epochs that this hub knows to have made for a device. The hub has everything
-  /// that it made before them. It has only the files of the other emissions that came.
+  /// The digests of emissions of earlier epochs that this hub knows it made for a device. So the hub has everything
+  /// from before them. For other emissions that came, the hub has only their files.
   func knownEmissions(for device: EnrolledDevice) throws -> [Digest] {
     if try isRecoveringAgain() { return [] }
     return try database.all(
@@ -208,14 +211,14 @@ extension HubStore {
     ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self)
   }
 
-  /// Whether a device brought an emission that arrived, and does not know yet that it arrived.
+  /// Whether an emission that a device brought has come, and the device does not know that yet.
   func mustTellCollected(_ device: ReplicaID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_lost_emissions WHERE device = :device AND told IS NULL", ["device": .string(device.text)]
     ) { _ in true } ?? false
   }
 
-  /// Records that an emission names those that `collected` returns.
+  /// Records that this emission names the emissions that `collected` returns.
   func markCollectedTold(to device: ReplicaID, by number: EmissionNumber, most: Int) throws {
     try database.run(
       """
@@ -232,8 +235,8 @@ extension HubStore {
       ["device": .string(device.text), "number": .integer(number.rawValue), "most": .integer(Int64(most))])
   }
 
-  /// Records which emissions of the lost time a device has, from its newest bundle. If that bundle names as many as a
-  /// bundle can, the device may have more, and names them when these have come.
+  /// Records which emissions of the lost time a device has, as its newest bundle names them. If the bundle names as
+  /// many as it can, the device may have more, and will name them later.
   func noteBrought(_ changes: Manifest.Changes, by device: EnrolledDevice, most: Int) throws {
     try database.run(
       "DELETE FROM satchel_awaited_emissions WHERE device = :device", ["device": .string(device.id.text)])
@@ -253,8 +256,9 @@ extension HubStore {
       ["device": .string(device.id.text), "digest": .string(digest)])
   }
 
-  /// Lets the next bundle name an emission again that came, because the device still brings it. The device has the
-  /// bundle that first named it. But later lists had no room for it, and the device began to search again.
+  /// Makes the next bundle name an emission that came once more, because the device still brings it. The device
+  /// received the bundle that first named it. But later lists had no room for it, so the device began to bring it
+  /// again.
   private func tellAgain(_ digest: Digest, to device: EnrolledDevice, after received: EmissionNumber) throws {
     try database.run(
       "UPDATE satchel_lost_emissions SET told = NULL WHERE digest = :digest AND device = :device AND told <= :received",
@@ -271,14 +275,14 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// The names of the active devices that must deliver in this epoch and did not yet. A device without keys delivers
-  /// nothing.
+  /// The names of the active devices that have not delivered in this epoch yet. A device without keys never delivers,
+  /// so it is left out.
   func silentDevices() throws -> [String] {
     try devices().filter { $0.state == .active && !$0.onlyReceives && $0.proved < identity.firstEmission }.map(\.name)
   }
 
-  /// Counts the emissions of the lost time that each active device has and has not brought yet. The devices are in the
-  /// order of their names.
+  /// Counts the emissions of the lost time that each active device has and has not brought yet. Sorted by the devices'
+  /// names.
   func awaitedEmissions() throws -> [(device: String, count: Int64)] {
     try database.all(
       """

@@ -5,20 +5,20 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A device's row with another key at the hub. Another row had the key of this row, or is the same row.
+/// A device's row that has another key at the hub. Another row had its key, or the row was folded into another one.
 public struct RekeyedRow: Hashable, Sendable {
   public let table: Name
-  /// The key that the device uses until it learns the new key.
+  /// The key that the device uses until it knows the new key.
   public let old: Value
   public let new: Value
-  /// The emission with which the device learns the new key. nil if no emission has it yet.
+  /// The first emission that sent the device the new key. nil if none has yet.
   let told: EmissionNumber?
-  /// The record's id in `satchel_rekeyed`.
+  /// The record's number in `satchel_rekeyed`.
   let entry: Int64
 }
 
 extension HubStore {
-  /// The rows that a device with this emission knows by another key than the hub, in the order of tables and keys.
+  /// The rows that a device on this emission knows by another key than the hub, sorted by table and key.
   /// - Parameter sealed: bundles whose rows the device does not have any more.
   func rekeyed(of device: ReplicaID, at received: EmissionNumber, but sealed: Set<String> = []) throws -> [RekeyedRow] {
     try database.all(
@@ -39,10 +39,9 @@ extension HubStore {
 
   /// Gives a device's row a new key. No row ever had this key, and no waiting row has it.
   ///
-  /// - Parameters:
-  ///   - floor: the greatest key that the device is known to have given out.
-  ///   - isNamed: whether the device gave a key to another row.
-  /// - Returns: the row with its new key. nil if the numbers are used up.
+  /// - Parameters: - floor: the greatest key that the device is known to have given. - isNamed: whether the device gave
+  ///   this key to another row.
+  /// - Returns: the row with its new key. nil if no number is left.
   func giveNewKey(
     to key: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, above floor: Int64, at now: Int64,
     butFor isNamed: (Value) -> Bool = { _ in false }
@@ -55,7 +54,7 @@ extension HubStore {
     return try rename(key, to: .integer(new), in: place, of: device, by: bundle, at: now)
   }
 
-  /// Whether a new row with this key waits. In a table with blocks, a waiting row of the device itself counts too.
+  /// Whether a new row with this key waits. The device's own waiting rows count only in a table with blocks.
   private func isAwaited(_ key: RowKey, in place: Int, _ device: ReplicaID) throws -> Bool {
     let table = tables[place]
     if try ConflictTable.isAwaited(key, of: table.name, byOtherThan: device, in: database) { return true }
@@ -64,8 +63,8 @@ extension HubStore {
 
   /// Records that the device's row with the key `old` is the hub's row with the key `new`.
   ///
-  /// The device receives the true state of both keys.
-  /// - Parameter bundle: the bundle with the row. nil if the bundle is not known any more.
+  /// The device will receive the true state of the rows with both keys.
+  /// - Parameter bundle: the bundle with the row. nil if the hub does not know the bundle any more.
   func rename(
     _ old: Value, to new: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, at now: Int64
   ) throws -> RekeyedRow {
@@ -74,7 +73,7 @@ extension HubStore {
     return row
   }
 
-  /// - Parameter told: the emission with which the device learned the new key. nil if no emission has it yet.
+  /// - Parameter told: the emission that sent the device the new key. nil if none has yet.
   @discardableResult
   func insertRekeyed(
     _ old: Value, to new: Value, in place: Int, of device: ReplicaID, by bundle: BundleID? = nil,
@@ -94,7 +93,7 @@ extension HubStore {
     return RekeyedRow(table: table, old: old, new: new, told: told, entry: database.lastInsertRowID)
   }
 
-  /// The new keys that rows of devices got in this epoch, by the keys that the rows had.
+  /// The new keys that the hub gave to rows of devices in this epoch, by their former keys.
   func keysGivenInEpoch() throws -> [KeyedRow: [Value]] {
     var given: [KeyedRow: [Value]] = [:]
     try database.each(
@@ -110,7 +109,7 @@ extension HubStore {
   }
 
   /// The key of the only row with the same natural key as `row`, if the user may see and change that row. nil if there
-  /// is none. The key may be the own key of `row`.
+  /// is none. It may be the key of `row` itself.
   func twin(of row: Row, in place: Int, for scope: ScopeStore) throws -> Value? {
     let (table, key) = (tables[place], tables[place].schema.key(of: row))
     var found = try rows[place].rivals(of: row, in: database)
@@ -123,12 +122,12 @@ extension HubStore {
     return twin
   }
 
-  /// The greatest key that the hub ever knew or gave out. A key that only a device named does not count if it is far
-  /// above all others, because no row has it.
+  /// The greatest key that the hub ever knew or gave. A key that only a bundle named has no row. It does not count if
+  /// it is far above all other keys.
   func greatestKey(in place: Int) throws -> Int64 {
     let names = RowNumbers.names(tables[place])
     let sure = try greatestSureKey(in: place)
-    // A row that waits because of its key does not raise the greatest key.
+    // A row that waits because of its key does not count.
     if tables[place].rules.keys == .blocks { return sure }
     let numbered = try database.first(
       "SELECT max(\(names.key[0])) FROM \(names.table) WHERE \(names.key[0]) <= :limit",
@@ -137,7 +136,8 @@ extension HubStore {
     return max(sure, numbered ?? 0)
   }
 
-  /// Whether a row with a key in this range was ever changed here. A key that a bundle's line only named has no stamp.
+  /// Whether a row with a key in this range was ever changed here. A row number without a stamp does not count: only a
+  /// line in a bundle named its key.
   func wasRow(between first: Int64, and last: Int64, in place: Int) throws -> Bool {
     let names = RowNumbers.names(tables[place])
     return try database.first(
@@ -154,7 +154,7 @@ extension HubStore {
     }
   }
 
-  /// The greatest key that a row has or had, or that the hub gave out.
+  /// The greatest key that a row has or had, or that the hub gave.
   func greatestSureKey(in place: Int) throws -> Int64 {
     let table = tables[place]
     let given = try database.first(
@@ -164,7 +164,7 @@ extension HubStore {
     return max(try table.greatestKey(in: database), given ?? 0, blocks)
   }
 
-  /// Whether a row of any device got this key from the hub, even if the row is gone.
+  /// Whether the hub gave this key to a row of any device, even if the row is gone.
   func isGiven(_ key: Value, in place: Int) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_rekeyed WHERE table_name = :table AND new_key = :key",
@@ -172,15 +172,15 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// Records that a device itself gave rows other keys. The keys that the hub gave to these rows stay.
+  /// Records that a device itself gave other keys to rows. The keys that the hub gave to these rows stay.
   ///
-  /// Each record is written once, however often its row got another key.
+  /// Each record is changed once, even if the device changed the row's key several times.
   /// - Parameter renamed: the rows and their new keys, in the order in which the device gave the keys.
   func takeOver(
     _ renamed: [(row: KeyedRow, new: Value)], of device: ReplicaID, at received: EmissionNumber
   ) throws {
     func row(_ place: Int, _ key: Value) -> RowInTable { RowInTable(table: tables[place].name, key: RowKey([key])) }
-    // From the last key back to the first, each key gets the key that its row has in the end.
+    // Goes from the last change of a key back to the first, so that each former key gets the row's final key.
     var last: [RowInTable: Value] = [:]
     for (former, new) in renamed.reversed() {
       last[row(former.place, former.key)] = last[row(former.place, new)] ?? new
@@ -205,8 +205,7 @@ extension HubStore {
     }
   }
 
-  /// The rows to which devices gave `key`, and that have another key at the hub. Each row comes with the id of its
-  /// device.
+  /// The rows that got `key` on a device, and have another key at the hub. Each row comes with the id of its device.
   func renamed(_ key: RowKey, in place: Int) throws -> [(device: String, key: RowKey)] {
     guard let old = tables[place].singleKey(key) else { return [] }
     return try database.all(

@@ -4,12 +4,12 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// Histories with the same beginning. Copies of one device's folder write such histories.
+/// Histories with the same beginning. They come from copies of one device's folder.
 extension HubStore {
-  /// A history with the same beginning as the history of a device.
+  /// A history that has the same beginning as the history of a given device.
   struct RelatedHistory {
     let id: ReplicaID
-    /// The device name that the bundles of this history have.
+    /// The device name in the bundles of this history.
     let name: String
     /// The highest merged export of this history.
     let merged: SequenceNumber
@@ -27,8 +27,8 @@ extension HubStore {
     return found
   }
 
-  /// The first export in which two histories differ. nil if all exports that are known in both histories agree.
-  /// - Parameter links: the device's history from a bundle, in addition to the recorded history.
+  /// The first export in which two histories differ. nil if they agree in all exports that are known of both.
+  /// - Parameter links: exports of the device from a bundle, in addition to the recorded ones.
   func parting(of device: ReplicaID, _ links: [Manifest.Changes.Link], from other: ReplicaID) throws -> SequenceNumber?
   {
     let known =
@@ -52,7 +52,7 @@ extension HubStore {
     ) { _ in false } ?? true
   }
 
-  /// The old and the new key, if a device's line gives a new key to one of the device's own rows. Otherwise nil.
+  /// The old and the new key, if a device's line says that the device gave its own row a new key. Otherwise nil.
   func renaming(in line: ChangeLine) -> (old: Value, new: KeyedRow)? {
     guard case .rekey(let to, _) = line.content, let place = place(of: line.table),
       let old = tables[place].singleKey(line.key), let new = tables[place].singleKey(to)
@@ -60,8 +60,8 @@ extension HubStore {
     return (old, KeyedRow(place: place, key: new))
   }
 
-  /// The newest key that the hub gave to a row of a history. nil if the hub gave the row no other key.
-  /// - Parameter key: the key that the history gave to the row.
+  /// The newest key that the hub gave to a row of a history. nil if the hub gave it none.
+  /// - Parameter key: the row's key in this history.
   func latestKey(of key: Value, in place: Int, of history: ReplicaID) throws -> Value? {
     try database.first(
       """

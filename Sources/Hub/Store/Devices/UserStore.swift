@@ -5,9 +5,9 @@ import SatchelValues
 /// A person who works with the dataset's rows.
 public struct User: Sendable {
   public let name: String
-  /// In the order of the dataset's attributes. Attributes that were never set are missing.
+  /// Sorted as the dataset declares them. Attributes that were never set are missing.
   public let attributes: [Field]
-  /// The time from which the user gets no bundles, in milliseconds since 1970. nil for never.
+  /// The end of the user's last day, in milliseconds since 1970. From then on the user gets no bundles. nil for never.
   public var expires: Int64?
 }
 

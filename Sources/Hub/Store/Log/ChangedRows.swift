@@ -2,37 +2,38 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// The changed rows of one table, as needed for one device.
+/// The changed rows of one table, for one device.
 struct ChangedRows {
   /// Rows that others changed. Also rows that the device itself changed, if it may have them in another form than it
-  /// sent.
+  /// sent them.
   var news = RowSet()
-  /// Rows that the device itself changed, whatever their state on the device.
+  /// Rows that the device itself changed, whether or not it has them as it sent them.
   var allOwn = RowSet()
-  /// Rows that the device itself changed, and that it has as it sent them. There is one set for each cursor in `marks`:
-  /// the rows that were changed after that cursor.
+  /// Rows that the device itself changed, and that it has as it sent them. There is one set for each cursor in `marks`,
+  /// with the rows that were changed after that cursor.
   var own: [RowSet]
-  /// Changed rows whose visibility may have changed, because a column that a rule reads was written. Most updates do
-  /// not touch such columns, and need no evaluation.
+  /// Changed rows whose visibility may have changed, because a column that a rule reads was written. Most updates write
+  /// no such column, so their rows need no evaluation.
   var decisive = RowSet()
 
   /// All changed rows.
   var all: RowSet { news.union(allOwn) }
 }
 
-/// The rows of one table that were changed after a cursor, and their authors. All devices share this.
+/// The rows of one table that were changed after a cursor, with the devices that changed them. All devices share this.
 struct ChangesSince {
-  /// Rows changed at the hub, or by a device that has them in another form than it sent: news for all devices.
+  /// Rows that are news for all devices. The hub changed them, or their device has them in another form than it sent
+  /// them.
   var forAll = RowSet()
-  /// Rows changed by each device, if the device has them as it sent them.
+  /// For each device, the rows that it changed and that it has as it sent them.
   var byDevice: [String: RowSet] = [:]
-  /// All devices that changed anything.
+  /// All devices that changed any of the rows.
   var authors: Set<String> = []
   var decisive = RowSet()
 }
 
 extension HubStore {
-  /// The changed rows of each table after `cursor`, as needed for one device.
+  /// The changed rows of each table after `cursor`, for one device.
   /// - Parameter marks: the cursors for `own`. None of them is before `cursor`.
   func changed(after cursor: Cursor, device: ReplicaID, marks: [Cursor] = []) throws -> [ChangedRows] {
     let walk = try changes(after: cursor)
@@ -55,7 +56,7 @@ extension HubStore {
     return result
   }
 
-  /// The changed rows of each table after `cursor`. One walk through the log serves all devices with this cursor.
+  /// The changed rows of each table after `cursor`. Reads the log once for all devices with this cursor.
   private func changes(after cursor: Cursor) throws -> [ChangesSince] {
     let newest = try self.cursor()
     if let known = walks.known(after: cursor, upTo: newest) { return known }
@@ -82,14 +83,14 @@ extension HubStore {
     return result
   }
 
-  /// Whether an entry of the log changes columns that the rules read. An entry with a column that no longer exists
+  /// Whether a log entry changes a column that the rules read. An entry with a column that does not exist any more
   /// counts as such an entry.
   private func mayDecide(_ entry: borrowing Statement, of place: Int, _ deciding: Set<Int>) throws -> Bool {
     guard Operation(rawValue: entry.text(4)) == .update, let set = try entry.fields(5) else { return true }
     return set.contains { field in rows[place].schema.position(of: field.name).map(deciding.contains) ?? true }
   }
 
-  /// For each table, the columns of a row that decide who may see it.
+  /// For each table, the columns that decide who may see a row.
   private func decidingColumns() throws -> [Set<Int>] {
     if let known = walks.deciding { return known }
     let rules = ScopeRules(dataset: dataset, tables: tables)
@@ -100,7 +101,7 @@ extension HubStore {
     return columns
   }
 
-  /// Prepares SQL made of rules, with the authorizer's checks.
+  /// Prepares SQL that contains rules. The authorizer checks it.
   func prepared(rule sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
     let ours = tables.map { "satchel_rows_\($0.name)" }
     let authorizer = ReadAuthorizer(tables: tables.map(\.name.text) + ours, ownFunctions: [OpenScopes.function])
@@ -109,7 +110,7 @@ extension HubStore {
   }
 }
 
-/// The walks through the log that were made for one emission.
+/// The results of reading the log for one or several emissions.
 final class LogWalks {
   private var walks: [Cursor: [ChangesSince]] = [:]
   private var newest = Cursor.zero
@@ -119,14 +120,14 @@ final class LogWalks {
     newest == self.newest ? walks[cursor] : nil
   }
 
-  /// Keeps the result of a walk for other devices at the same cursor. Devices that came at different times need
-  /// different cursors. Only a few results are kept, because each may need a bit for every row.
+  /// Keeps the result of reading the log, for other devices at the same cursor. Only a few results are kept, because
+  /// each may need one bit for every row.
   func keep(_ changes: [ChangesSince], after cursor: Cursor, upTo newest: Cursor) {
     if newest != self.newest || walks.count == 8 { walks = [:] }
     self.newest = newest
     walks[cursor] = changes
   }
 
-  /// Forgets all walks. A rollback may have undone changes that they contain, and new changes may get the same cursors.
+  /// Forgets all results. The caller may have rolled changes back, and then new changes get the same cursors.
   func forget() { (walks, newest, deciding) = ([:], .zero, nil) }
 }

@@ -4,11 +4,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The history that the hub can forget.
+/// Finds and forgets history that is not needed any more.
 extension HubStore {
-  /// The cursor up to which the log is not needed: no device has an emission from before it, and no waiting change
-  /// builds on such an emission.
-  /// - Parameter time: changes from this time on stay, in milliseconds since 1970. nil: there is no such limit.
+  /// The cursor up to which the log is not needed: no device has an earlier emission, and no held change builds on an
+  /// earlier emission.
+  /// - Parameter time: changes since this time stay, in milliseconds since 1970. nil: the age of a change does not
+  ///   matter.
   func forgettable(before time: Int64?) throws -> Cursor {
     let needed = try database.first(
       """
@@ -18,7 +19,8 @@ extension HubStore {
         SELECT since FROM satchel_conflicts WHERE state = 'held' AND since IS NOT NULL)
       """
     ) { $0.optionalInteger(0) }
-    // During the recovery of the lost time, the log shows which values a writer has seen since.
+    // During the recovery of the lost time, the log shows which values writers have seen. So changes of this epoch
+    // stay.
     let latest = try isRecovering() ? min(cursor(), identity.epochCursor) : cursor()
     let forgettable = min(latest, (needed ?? nil).map { Cursor($0) } ?? latest)
     guard let time else { return forgettable }
@@ -28,7 +30,7 @@ extension HubStore {
     return min(forgettable, (kept ?? nil).map { Cursor($0 - 1) } ?? forgettable)
   }
 
-  /// The time of the oldest change after a cursor, in milliseconds since 1970; nil: there is none.
+  /// The time of the first change after a cursor, in milliseconds since 1970. nil if there is no change after it.
   func timeOfFirstChange(after cursor: Cursor) throws -> Int64? {
     try database.first(
       "SELECT at FROM satchel_log WHERE cursor > :cursor ORDER BY cursor LIMIT 1",
@@ -36,8 +38,8 @@ extension HubStore {
     ) { $0.integer(0) }
   }
 
-  /// Forgets the log up to a cursor. The newest entry stays, because it holds the hub's cursor. Returns the number of
-  /// removed entries.
+  /// Forgets the log up to a cursor. The newest entry always stays, because it holds the hub's cursor. Returns the
+  /// number of removed entries.
   func forgetLog(upTo cursor: Cursor) throws -> Int64 {
     let last: KeyValuePairs<String, Value> = ["cursor": .integer(cursor.rawValue)]
     try database.run(
@@ -55,10 +57,10 @@ extension HubStore {
     return count
   }
 
-  /// Forgets the numbers of deleted rows. A number stays if a set of rows, a row that must be sent, or an entry of the
-  /// log uses it. Returns how many numbers were removed.
+  /// Forgets the numbers of deleted rows. A number stays if it is in a set of an emission, in a row to send, or in the
+  /// log. Returns the number of removed numbers.
   ///
-  /// Keys that the hub gives out stay known, so that no key is given twice.
+  /// In tables for which the hub gives keys, all numbers stay, so that no key is given twice.
   func forgetGoneRows() throws -> Int64 {
     var held = tables.map { _ in RowSet() }
     for device in try devices() {
@@ -89,7 +91,7 @@ extension HubStore {
     return count
   }
 
-  /// An imported bundle of a device whose file is in the archive.
+  /// A bundle from a device that was imported, and whose file is in the archive.
   struct Archived {
     let bundle: BundleID
     let peer: String
@@ -97,7 +99,7 @@ extension HubStore {
   }
 
   /// The bundles that were imported before `time`, if neither the log nor an undecided conflict names them. The last
-  /// bundle of a device is left out.
+  /// bundle of each device is left out.
   func forgettableBundles(before time: Int64) throws -> [Archived] {
     try database.all(
       """
@@ -116,7 +118,7 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Records that a bundle's file is not kept any more.
+  /// Records that a bundle's file is no longer in the archive.
   func markForgotten(_ bundle: BundleID, from peer: String) throws {
     try database.run(
       """
@@ -126,7 +128,7 @@ extension HubStore {
       ["bundle": .string(bundle.text), "peer": .string(peer)])
   }
 
-  /// The names of bundles that were made before `time`, and that no device uses any more.
+  /// The file names of emissions that were made before `time`, and that no device needs any more.
   func carried(before time: Int64) throws -> [String] {
     try database.all(
       """

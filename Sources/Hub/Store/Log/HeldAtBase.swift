@@ -5,16 +5,16 @@ import SatchelValues
 
 /// The rows that a device held when it made a bundle.
 ///
-/// The sets are only read if they are needed. Most bundles change no row that left the scope of their user.
+/// The sets are read only when they are needed. Most bundles change only rows that their user still sees.
 final class HeldAtBase {
   private let store: HubStore
   private let device: ReplicaID
   /// The emission on which the bundle was made. nil if it is unknown.
   private let emission: EmissionNumber?
   private var known: [RowSet]??
-  /// The hub's cursor when this was made. Later entries of the log may be rolled back.
+  /// The hub's cursor when this instance was made. Later log entries may be rolled back.
   private let begun: Cursor
-  /// Whether the device wrote a row before that. Very many changes may name one row, and its log may be long.
+  /// For each row, whether the device wrote it up to `begun`. Remembered, because very many changes may name one row.
   private var wrote: [StepMerger.RowReference: Bool] = [:]
 
   init(_ store: HubStore, device: ReplicaID, emission: EmissionNumber?) throws {
@@ -45,7 +45,7 @@ final class HeldAtBase {
     return isOwn
   }
 
-  /// Whether the hub had sent the row to the device. False if the emission is unknown.
+  /// Whether the hub had sent the row to the device with this emission. False if the emission is unknown.
   func hasSent(_ past: RowNumbers.Entry, in place: Int) throws -> Bool {
     try sets()?[place].contains(past.number) ?? false
   }

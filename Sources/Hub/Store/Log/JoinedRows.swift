@@ -2,20 +2,21 @@ import SatchelConflicts
 import SatchelSQLite
 import SatchelValues
 
-/// Waiting new rows that may have been on their device before the device joined.
+/// New rows that wait, and that may be older than their device's enrolment.
 ///
-/// Nothing shows from which values their counters and sets started. Another device may have the same row with the same
-/// counts.
+/// The hub does not know the values from which their counters and sets started. Another device may have the same row
+/// with the same counts.
 extension HubStore {
-  /// A row for each such waiting row. A row stays here when a person decides about the waiting row.
+  /// One row for each such waiting row. It is deleted when the hub merges the row, but not when a person decides about
+  /// it.
   static let joinedRows = """
     CREATE TABLE satchel_joined_rows (
       conflict TEXT PRIMARY KEY -- the id of the waiting row's conflict
     ) WITHOUT ROWID
     """
 
-  /// Records the rows that wait already. An earlier release did not record which rows are from before their device
-  /// joined, but such rows are of the first generation.
+  /// Records the rows that wait already. An earlier release did not record which rows are older than their device's
+  /// enrolment. But such rows are in the first generation.
   static func rememberJoinedRows(in database: borrowing Database) throws {
     try database.execute(joinedRows)
     try database.run(

@@ -2,12 +2,13 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Writes of earlier epochs that changed nothing here, because the row already was as they left it.
+/// Writes of earlier epochs that changed nothing at the hub, because the row already had their values.
 ///
-/// The device that made such a write knew older changes, which other devices will deliver again. The older changes must
-/// not undo it, although the row does not show the later write.
+/// A device that made such a write knew older changes, which other devices will deliver again. These older changes must
+/// not undo the write. The row alone does not show the time of the write.
 extension HubStore {
-  /// A row for each value that a write left in a row, and for each element that a write put into a set or took out.
+  /// One row for each value that such a write left in a row. Also one row for each element that it put into a set or
+  /// took out.
   static let knownWrites = """
     CREATE TABLE satchel_known_writes (
       table_name TEXT NOT NULL,
@@ -20,7 +21,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// Returns the stamps of the newest writes that left columns of a row as they were.
+  /// Returns the stamps of the newest writes that left columns of a row unchanged.
   func knownStamps(of row: Int64, in place: Int) throws -> [Int: Stamp] {
     let schema = rows[place].schema
     let found = try database.all(
@@ -31,9 +32,9 @@ extension HubStore {
     return Dictionary(found.compactMap { known in known.column.map { ($0, known.stamp) } }, uniquingKeysWith: max)
   }
 
-  /// Returns which of some elements writes newer than `stamp` put into a row's set, and which they took out.
+  /// Returns which of these elements newer writes than `stamp` put into a row's set, and which they took out.
   ///
-  /// Only these elements are looked up. The row may have any number of others.
+  /// Other elements of the row are not read, because there may be very many.
   func knownElements(
     among elements: [JSONValue], of row: Int64, _ column: Int, in place: Int, after stamp: Stamp
   ) throws -> (added: [JSONValue], removed: [JSONValue]) {
@@ -57,17 +58,17 @@ extension HubStore {
     return (found.filter(\.isThere).map(\.element), found.filter { !$0.isThere }.map(\.element))
   }
 
-  /// Remembers that a write left a column of a row as it was.
+  /// Records that a write left a column of a row unchanged.
   func rememberWritten(_ column: Int, of row: Int64, in place: Int, at stamp: Stamp) throws {
     try rememberKnown(Value.text([]), true, column, of: row, in: place, at: stamp)
   }
 
-  /// Remembers that a write later than `stamp` left a column of a row as it was.
+  /// Records that a write later than `stamp` left a column of a row unchanged.
   func rememberWritten(_ column: Int, of row: Int64, in place: Int, after stamp: Stamp) throws {
     try rememberWritten(column, of: row, in: place, at: Stamp(rawValue: stamp.rawValue + 1))
   }
 
-  /// Remembers that a write put elements into a row's set, or took them out.
+  /// Records that a write put elements into a row's set, or took them out.
   func remember(
     _ elements: [JSONValue], areThere: Bool, in column: Int, of row: Int64, in place: Int, at stamp: Stamp
   ) throws {

@@ -3,21 +3,21 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// Records local writes at the hub in the log: an administrator's plain SQL is a change like any other.
+/// Records local writes at the hub in the log. For example, an administrator's SQL is a change like any other.
 extension HubStore {
   private struct IsEnough: Error {}
 
-  /// Records writes in the log, and the clock's reading with them. The caller holds a transaction.
+  /// Records local writes in the log, and also the reading of the clock. The caller must hold a transaction.
   ///
-  /// Throws a `Refusal` if the hub's clock cannot be right, or could not when a write was made. A wrong time must not
-  /// enter the log before a person is asked.
-  /// - Parameter limit: the greatest number of rows to record. The other rows wait for the next call.
+  /// Throws a `Refusal` if the hub's clock cannot be right, or could not be right at the time of a write. A wrong time
+  /// must not enter the log before a person is asked.
+  /// - Parameter limit: the most rows to record. The other rows wait for the next call.
   /// - Returns: whether no row is left.
   @discardableResult func logLocalWrites(user: String, at now: Int64, limit: Int = .max) throws -> Bool {
     try passClock(at: now)
     try Capture.settle(tables, in: database)
     var rest = limit
-    // The newest stamp of the recorded rows only: a search through all waiting rows would be repeated at each call.
+    // The newest stamp of the recorded rows. Searching all waiting rows for it would be repeated at each call.
     var newest = Stamp.zero
     let latest = try newestBelievedStamp(at: now, slack: ClockFault.tolerance)
     for (place, table) in tables.enumerated() {
@@ -48,12 +48,12 @@ extension HubStore {
     return true
   }
 
-  /// This number of rows takes about a second, much less than the time for which apps wait.
+  /// So many rows take about a second, which is much less than apps wait for a lock.
   private static let portion = 30_000
 
-  /// Records writes as `logLocalWrites` does, but in separate transactions of a portion of rows each, with pauses for
-  /// other writers. SQLite has no lock queue; a waiting connection polls every 100 ms. The work that follows then
-  /// begins with few rows left to record.
+  /// Records local writes like `logLocalWrites`, but in several transactions with pauses for other writers. Each
+  /// transaction records one portion of rows. SQLite has no lock queue: a waiting connection polls every 100 ms. The
+  /// caller's own work then begins with few rows left to record.
   func absorbAhead(user: String, clock: any WallClock) throws {
     func absorbSome() throws -> Bool {
       try writeTransaction(.commit) { try logLocalWrites(user: user, at: clock.milliseconds(), limit: Self.portion) }

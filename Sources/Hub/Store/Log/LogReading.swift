@@ -2,15 +2,15 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// Reads the log: the changes after a cursor, of a bundle, or of a row.
+/// Reads the log: the changes after a cursor, the changes of a bundle, or the changes of a row.
 extension HubStore {
-  /// One change of the log.
+  /// One change in the log.
   struct LoggedChange {
     let table: Name
-    /// The canonical text of the row's key.
+    /// The row's key as canonical text.
     let key: [UInt8]
     let operation: Operation
-    /// The columns that the change set. nil for a delete.
+    /// The columns with their new values. nil for a delete.
     let set: [Field]?
   }
 
@@ -25,7 +25,7 @@ extension HubStore {
     }
   }
 
-  /// Calls `body` with each change that a bundle brought, the last one first.
+  /// Calls `body` with each change in the log that a bundle brought, the last change first.
   func eachEntry(
     of bundle: BundleID, _ body: (_ table: Name, _ key: String, _ entry: LogEntry) throws -> Void
   ) throws {
@@ -44,7 +44,7 @@ extension HubStore {
     }
   }
 
-  /// One entry of a row's history, and the cursor of the entry before it. nil if the log has forgotten the entry.
+  /// One entry of a row's history, and the cursor of the entry before it. nil if the entry is forgotten.
   func historyEntry(
     at cursor: Cursor, _ name: (_ device: String) -> String
   ) throws -> (entry: RowHistory.Entry, previous: Cursor?)? {
@@ -63,7 +63,7 @@ extension HubStore {
     }
   }
 
-  /// The bundles that the log names and the ledger does not contain, with the number of their changes.
+  /// The bundles that the log names but the ledger does not contain, with the numbers of their changes.
   func unknownBundles() throws -> [(bundle: String, changes: Int64)] {
     try database.all(
       """

@@ -1,13 +1,13 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The statements of the hub's log that run for every row, prepared once, when they are needed.
+/// The statements on the hub's log that run for every row. Each is prepared once, when it is first needed.
 final class LogStatements {
   private let adding: LazyStatement
   private let reading: LazyStatement
   private let turning: LazyStatement
   private let newest: Statement
-  /// The last cursor that this transaction gave. nil before the first.
+  /// The last cursor that this transaction gave to a change. nil if it gave none yet.
   private var last: Cursor?
 
   init(in database: borrowing Database) throws {
@@ -33,17 +33,17 @@ final class LogStatements {
   /// Adds an entry.
   func add() throws -> KeptStatement { try adding.prepared(beside: newest) }
 
-  /// Reads one entry: its operation, columns, author and time, and the cursor of the entry before it.
+  /// Reads one entry: its operation, values, author and time, and the cursor of the row's entry before it.
   func entry() throws -> KeptStatement { try reading.prepared(beside: newest) }
 
-  /// Reads the part of an entry that leads back to the earlier state of the row: its operation, its former values, the
-  /// entry before it, the author and the time.
+  /// Reads the part of an entry that leads back to the earlier state of the row: its operation, former values, author
+  /// and time, and the cursor of the row's entry before it.
   func turn() throws -> KeptStatement { try turning.prepared(beside: newest) }
 
-  /// Forgets the last cursor when a transaction begins, because another process may have written meanwhile.
+  /// Forgets the last cursor. For the beginning of a transaction, because another process may have written since.
   func begin() { last = nil }
 
-  /// The cursor for the next change of a row. If the change is undone, a gap in the cursors remains. The gap has no
+  /// The cursor for the next change of a row. If a change is undone, its cursor is not used again. Such gaps have no
   /// meaning.
   func nextCursor() throws -> Cursor {
     defer { newest.reset() }

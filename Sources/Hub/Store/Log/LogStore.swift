@@ -11,22 +11,22 @@ import SatchelWorkspace
 struct LogEntry {
   let cursor: Cursor
   let operation: Operation
-  /// JSON of the written values, which few callers need. nil for a delete.
+  /// The written values in JSON, which few callers need. nil for a delete.
   let setText: [UInt8]?
   let was: [Field]?
-  /// nil for a person or an app at the hub.
+  /// The id of the device. nil for a person or an app at the hub.
   let device: String?
   let user: String
-  /// The bundle in which the change came. nil if it came in no bundle.
+  /// The bundle that brought the change. nil if no bundle did.
   let bundle: String?
   let stamp: Stamp
-  /// The time when the hub committed it, in milliseconds since 1970.
+  /// The time when the hub committed the change, in milliseconds since 1970.
   let at: Int64
 
   /// The written values. nil for a delete.
   var set: [Field]? { get throws { try setText.map { try FieldsCoding.parse($0) } } }
 
-  /// Whether this is a device's write of values that the row had already.
+  /// Whether the change wrote only values that the row had already.
   var changesNothing: Bool { get throws { try operation == .update && set == was } }
 
   /// The columns that the entry changed. For an inserted or deleted row, these are all columns.
@@ -36,15 +36,15 @@ struct LogEntry {
 }
 
 extension HubStore {
-  /// The known history of a row. nil if no row with this key ever existed.
+  /// The newest entry about a row. nil if no row with this key ever existed.
   func past(of key: RowKey, in place: Int) throws -> RowNumbers.Entry? { try numbers[place].entry(of: key) }
 
-  /// Writes one change of a row into the log: the hub's cursor grows by one. The row itself is already written.
+  /// Records one change of a row in the log. The hub's cursor grows by one. The caller has already written the row.
   func log(_ change: Change, of key: RowKey, in place: Int, from origin: Origin) throws {
     try log(change, of: key, with: past(of: key, in: place), in: place, from: origin)
   }
 
-  /// Writes one change of a row into the log. The caller has read the row's history, and nothing was logged since.
+  /// Records one change of a row in the log. `past` must be the newest entry about this row.
   func log(_ change: Change, of key: RowKey, with past: RowNumbers.Entry?, in place: Int, from origin: Origin) throws {
     let schema = rows[place].schema
     let cursor = try logged.nextCursor()
@@ -92,7 +92,7 @@ extension HubStore {
     while let at = next, at > cursor {
       defer { kept.statement.reset() }
       try kept.statement.bind(.integer(at.rawValue), at: 1)
-      // Changes from before the log began are not in the log.
+      // The log may have no entry for this cursor, because it does not reach back that far.
       guard try kept.statement.step(), let operation = Operation(rawValue: kept.statement.text(0)) else { return }
       let entry = LogEntry(
         cursor: at, operation: operation, setText: kept.statement.textBytes(1), was: try kept.statement.fields(2),
@@ -105,7 +105,8 @@ extension HubStore {
 
   enum Enough { case enough, more }
 
-  /// Returns a device's deletion of a row that never was here. nil if the row was here, or is not deleted.
+  /// Returns the entry of a device's deletion of a row that never existed at the hub. nil if the row existed, or is not
+  /// deleted.
   func unknownDeletion(_ past: RowNumbers.Entry?) throws -> LogEntry? {
     guard let newest = past?.cursor else { return nil }
     let isFirst = try database.first(
@@ -120,7 +121,7 @@ extension HubStore {
     return deletion
   }
 
-  /// The changes of others in a row after `cursor`.
+  /// The changes of a row after `cursor` that are not in `own`.
   func changesByOthers(
     of past: RowNumbers.Entry?, in place: Int, after cursor: Cursor, than own: OwnChanges
   ) throws -> OthersChanges {
@@ -151,7 +152,7 @@ extension HubStore {
     return isAsInserted
   }
 
-  /// The entry by which a row was last made, if it is after `cursor`. nil if there is no such entry.
+  /// The newest insert of a row, if it is after `cursor`. nil if there is none.
   func newestInsert(of past: RowNumbers.Entry?, after cursor: Cursor = .zero) throws -> LogEntry? {
     var found: LogEntry?
     try eachChange(of: past, after: cursor) { entry in
@@ -162,7 +163,7 @@ extension HubStore {
     return found
   }
 
-  /// The row as it was before its last delete. nil if the log has no record, or if the table has other columns by now.
+  /// The row as it was before its last delete. nil if the log has no delete, or the table's columns no longer fit.
   func lastImage(of key: RowKey, in place: Int) throws -> Row? {
     var last: Row?
     try eachChange(of: past(of: key, in: place)) { entry in
@@ -175,11 +176,11 @@ extension HubStore {
 }
 
 extension Statement {
-  /// Parses a JSON object of the log: the values of a row, by column name. nil for NULL.
+  /// Parses a JSON object in the log: values of a row, by column name. nil for NULL.
   /// - Parameter column: the position of the object in the statement's result.
   func fields(_ column: Int) throws -> [Field]? { try textBytes(column).map { try FieldsCoding.parse($0) } }
 
-  /// The bytes of a text; nil for anything else.
+  /// The bytes of a text. nil for any other value.
   func textBytes(_ column: Int) -> [UInt8]? {
     guard case .text(let bytes) = value(column) else { return nil }
     return bytes

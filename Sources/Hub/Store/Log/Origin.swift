@@ -1,20 +1,20 @@
 import SatchelValues
 
-/// The author of a change that the hub commits, and the bundle that carried it.
+/// The author of a change that the hub commits, and the bundle that brought the change.
 struct Origin: Sendable {
   private(set) var stamp: Stamp
-  /// Whether the device itself must receive its change again, because it may have rebased the change away meanwhile.
+  /// Whether the device itself must receive its change again. By now it may have rebased the change away.
   let returnsToAuthor: Bool
   /// Milliseconds since 1970 by the hub's clock.
   let at: Int64
-  // The values of the log's columns. They are the same for all changes of a bundle, so they are made once.
+  // The values for the log's columns. They are made once, because they are the same for all changes of a bundle.
   let deviceValue: Value
   let userValue: Value
   let bundleValue: Value
 
   /// - Parameters:
-  ///   - device: nil for a person or an app at the hub.
-  ///   - bundle: the bundle with the change. nil if it came in none.
+  /// - device: the device that made the change. nil for a person or an app at the hub. - bundle: the bundle with the
+  ///   change. nil if no bundle brought it.
   init(device: ReplicaID?, user: String, stamp: Stamp, bundle: BundleID?, returnsToAuthor: Bool, at: Int64) {
     self.stamp = stamp
     self.returnsToAuthor = returnsToAuthor

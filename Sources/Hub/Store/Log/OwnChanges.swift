@@ -1,30 +1,29 @@
 import SatchelValues
 
-/// A change in the hub's log that a copy of a device delivered, and that the device contains too.
+/// A change in the hub's log that a copy of a device delivered, and that the device has too.
 struct SharedWrite: Hashable {
-  /// The copy's history.
+  /// The id of the copy's history.
   let history: ReplicaID
   let stamp: Stamp
 }
 
-/// Decides which changes in the log count as a device's own, when they are compared with a new change of the device.
+/// Decides which log entries count as a device's own, in a comparison with a new change of the device.
 ///
-/// A device that was given to another user delivers two histories. If a new change comes from the new user, changes of
-/// the former user count as changes of others.
+/// A device that got another user delivers changes of two users. If the new change is by the new user, changes of the
+/// former user count as changes of others.
 struct OwnChanges {
   private let device: String?
   private let user: String?
   private var shared: Set<SharedWrite> = []
-  /// Bundles of the device with a former user's changes, which the device does not have any more.
+  /// The device's bundles with a former user's changes that the device does not have any more.
   let sealed: Set<String>
 
-  /// - Parameters:
-  ///   - user: only changes of this user are the device's own. nil: changes of any user are.
+  /// - Parameters: - user: only changes of this user are the device's own. nil: changes of all users are.
   init(of device: ReplicaID, by user: String? = nil, but sealed: Set<String> = []) {
     (self.device, self.user, self.sealed) = (device.text, user, sealed)
   }
 
-  /// Also counts these writes, which copies of the device delivered, as the device's own.
+  /// Returns a copy that also counts these writes as the device's own. Copies of the device delivered them.
   func with(_ shared: Set<SharedWrite>) -> OwnChanges {
     var own = self
     own.shared = shared
@@ -33,7 +32,7 @@ struct OwnChanges {
 
   private init() { (device, user, sealed) = (nil, nil, []) }
 
-  /// No change is the device's own: all changes are changes of others.
+  /// No change is the device's own. All changes are changes of others.
   static let none = OwnChanges()
 
   func contains(_ entry: LogEntry) -> Bool {
@@ -44,8 +43,8 @@ struct OwnChanges {
 }
 
 extension HubStore {
-  /// The bundles of a device's former user. These are bundles up to `base` that the emission does not acknowledge.
-  /// `base` is the last export that the device's bundle does not contain, as that bundle says.
+  /// The bundles of a device's former user: those after the emission's acknowledgement, up to `base`. `base` is the
+  /// last export whose changes the device's bundle does not contain, as that bundle says.
   func sealedBundles(before base: SequenceNumber?, since emission: Emission, of name: String) throws -> Set<String> {
     guard let base, base > emission.acknowledged else { return [] }
     return Set(

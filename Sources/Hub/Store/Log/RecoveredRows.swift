@@ -5,11 +5,11 @@ import SatchelValues
 
 /// Rows that came back as a whole from bundles of the lost time.
 ///
-/// Their counters and sets contain changes of devices, and nothing shows which ones. If a device delivers its work of
-/// that time later, the hub does not know whether the row already contains the change.
+/// Their counters and sets contain changes of devices, but nothing shows which changes. If a device delivers its work
+/// of that time later, the hub does not know whether the row already contains it.
 extension HubStore {
-  /// A record for each of them, also in tables without counters and sets: if the row is deleted, its insert may still
-  /// come from a device that delivers later.
+  /// One record for each such row, also in tables without counters and sets. If the row is deleted, a device may still
+  /// deliver its insert later.
   static let recoveredRows = """
     CREATE TABLE satchel_recovered_rows (
       table_name TEXT NOT NULL,
@@ -20,7 +20,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// Whether rows with counters or sets came back from a lost time.
+  /// Whether rows in tables with counters or sets came back from a lost time.
   func hasRecoveredRows() throws -> Bool {
     try tables.indices.contains { place in
       try !rows[place].countedColumns.isEmpty
@@ -44,9 +44,9 @@ extension HubStore {
       ])
   }
 
-  /// Returns the stamp that a row had in the lost time, if the row came back as a whole after a device's change was
-  /// made. Otherwise nil.
-  /// - Parameter emission: the emission on which the device made the change. nil if it is unknown.
+  /// Returns the row's stamp in the lost time, if the row came back as a whole and the device made its change before
+  /// that. Otherwise nil.
+  /// - Parameter emission: the emission on which the device made the change. nil if unknown.
   func recoveredStamp(of row: Int64, in place: Int, since emission: EmissionNumber?) throws -> Stamp? {
     try database.first(
       """
@@ -63,10 +63,10 @@ extension HubStore {
 
   /// Returns the counters and sets of a row that may already contain a change of an earlier epoch.
   ///
-  /// A change is not in the row if it is later than the row was, and started from the value that the row has.
-  /// - Parameters:
-  ///   - emission: the emission on which the device made the change. nil if it is unknown.
-  ///   - stamp: the stamp of the change.
+  /// A counter or set does not contain the change if two things hold. The change is later than the row's stamp in the
+  /// lost time, and it starts from the present value.
+  /// - Parameters: - emission: the emission on which the device made the change. nil if unknown. - stamp: the stamp of
+  ///   the change.
   func uncertainColumns(
     of change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, since emission: EmissionNumber?,
     at stamp: Stamp
@@ -79,11 +79,12 @@ extension HubStore {
     return counted.subtracting(changes.filter { $0.was == hub[$0.column] }.map(\.column))
   }
 
-  /// Returns the counters and sets of a row that may already contain a change, although its device has an emission of
+  /// Returns the counters and sets of a row that may already contain a change, although its device is on an emission of
   /// the present epoch.
   ///
-  /// The row may contain any change that is not later than the row was when it came back.
-  /// - Parameter stamp: the stamp of the change's first write. nil: the device's clock may have been ahead.
+  /// The row may contain any change that is not later than the row's stamp in the lost time.
+  /// - Parameter stamp: the stamp of the change's first write. nil if it proves nothing, because the device's clock may
+  ///   have been ahead.
   func uncertainColumns(
     onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, written stamp: Stamp?
   ) throws -> Set<Int> {
@@ -96,6 +97,6 @@ extension HubStore {
 }
 
 extension RowTable {
-  /// The columns with counters and sets.
+  /// The columns that are counters or sets.
   var countedColumns: Set<Int> { Set(schema.columns.indices.filter { rules.countsDifferences(of: $0) }) }
 }

@@ -1,23 +1,22 @@
 import SatchelRows
 
-/// Inserts that meet a row with the same key. Usually another replica made that row.
+/// Inserts of a device that meet a row with the same key. Usually another replica made that row.
 extension HubStore {
-  /// Whether the row that an insert meets may contain the counters of this insert.
+  /// Whether the row that an insert meets may already contain the counters of this insert.
   ///
-  /// That is so if the device held or wrote the row, deleted it, and inserts it again. In a former epoch it is also
-  /// so if another device brought the row from the time that this hub lost. Otherwise another replica made the row: a
-  /// bundle is merged once, and `SharedChanges` removes the work that a copy of the device delivered.
-  /// - Parameters:
-  ///   - past: the known history of the row.
+  /// That is so if the device held or wrote the row, deleted it, and inserts it again. In a former epoch it is also so
+  /// if another device brought the row back from the lost time. In all other cases another replica made the row: a
+  /// bundle is merged only once, and `SharedChanges` removes work that a copy of the device delivered.
+  /// - past: the newest entry about the row.
   ///   - base: the state from which the device inserted the row.
-  ///   - held: the rows that the device held then.
-  ///   - isOwn: whether the device wrote a log entry before the insert.
+  /// - held: the rows that the device held at that state.
+  /// - isOwn: whether a log entry is a write of the device from before the insert.
   func mayContain(
     insertOf past: RowNumbers.Entry?, in place: Int, from base: ChangeBase, holding held: HeldAtBase,
     isOwn: (LogEntry) -> Bool
   ) throws -> Bool {
     if let past, base.cursor != nil, try held.hasSent(past, in: place) { return true }
-    // If the log does not reach back to the insert of the row, a former epoch may have made the row.
+    // If the log does not reach back to the row's insert, the row may have been made in a former epoch.
     var mayContain = base.isFormerEpoch
     try eachChange(of: past) { entry in
       if isOwn(entry) || base.isFormerEpoch && entry.device == nil {

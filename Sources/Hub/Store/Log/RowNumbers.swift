@@ -3,8 +3,8 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// The stable numbers of one table's rows: a key has one number for ever, even if its row is deleted. Each number has
-/// the cursor of the row's last entry in the log.
+/// The stable numbers of one table's rows. A key keeps its number for ever, even if its row is deleted. With each
+/// number, the cursor of the row's last log entry is stored.
 final class RowNumbers {
   private let find: Statement
   private let add: LazyStatement
@@ -14,12 +14,12 @@ final class RowNumbers {
   private let names: Names
   private var keySQL: String { names.key.joined(separator: ", ") }
 
-  /// The known history of a row.
+  /// The number of a row's key, with the row's newest log entry.
   struct Entry {
     let number: Int64
     /// The row's newest entry in the log. nil if there is none.
     let cursor: Cursor?
-    /// The newest stamp of its changes. Zero if it was never changed.
+    /// The newest stamp of the row's changes. Zero if the row was never changed.
     let stamp: Stamp
   }
 
@@ -49,8 +49,8 @@ final class RowNumbers {
       "SELECT \(names.cursor), \(names.stamp), \(keys) FROM \(names.table) WHERE \(names.number) = ?")
   }
 
-  /// Creates the table of numbers. Its key columns have no type, so keys are compared as bytes, as in the table of
-  /// pre-images.
+  /// Creates the table of numbers, and numbers all rows. Its key columns have no type. So keys are compared as bytes,
+  /// as in the table of pre-images.
   static func install(_ table: TrackedTable, in database: borrowing Database) throws {
     let names = Self.names(table)
     let keys = names.key.joined(separator: ", ")
@@ -87,7 +87,7 @@ final class RowNumbers {
       """)
   }
 
-  /// SQL for the table of numbers: its own name, and the names of its columns.
+  /// Quoted names for SQL: of the table of numbers, and of its columns.
   struct Names {
     let table: String
     let key: [String]
@@ -112,12 +112,12 @@ final class RowNumbers {
       cursor: free("satchel_cursor"), stamp: free("satchel_stamp"))
   }
 
-  /// The greatest number that was given. It is at least the number of rows.
+  /// The greatest number of the table. It is at least the number of its rows.
   func count(in database: borrowing Database) throws -> Int {
     Int(try database.first("SELECT max(\(names.number)) FROM \(names.table)") { $0.integer(0) } ?? 0)
   }
 
-  /// The history of the row with this key. nil if no row with this key ever existed.
+  /// The number and the newest log entry of the row with this key. nil if no row with this key ever existed.
   func entry(of key: RowKey) throws -> Entry? {
     defer { find.reset() }
     try find.bind(key.values)
@@ -129,13 +129,13 @@ final class RowNumbers {
   /// The number of a key. nil if no row with this key ever existed.
   func number(of key: RowKey) throws -> Int64? { try entry(of: key)?.number }
 
-  /// The number of a key. A key without a number gets one.
+  /// The number of a key. If the key has no number, it gets one.
   func assign(_ key: RowKey, in database: borrowing Database) throws -> Int64 {
     try number(of: key) ?? self.add(key, in: database)
   }
 
   /// Gives a number to a key that has none yet.
-  /// - Parameter cursor: the position of the row's next log entry. nil if there will be none.
+  /// - Parameter cursor: the cursor of the row's next log entry. nil if there will be none.
   func add(_ key: RowKey, at cursor: Cursor? = nil, _ stamp: Stamp = .zero, in database: borrowing Database) throws
     -> Int64
   {
@@ -144,13 +144,13 @@ final class RowNumbers {
     return database.lastInsertRowID
   }
 
-  /// Records the position of a row's newest log entry.
+  /// Records the cursor and the stamp of a row's newest log entry.
   func note(_ cursor: Cursor, _ stamp: Stamp, of number: Int64) throws {
     let values: [Value] = [.integer(number), .integer(cursor.rawValue), .integer(stamp.rawValue)]
     try move.prepared(beside: find).statement.run(values)
   }
 
-  /// A row of a set.
+  /// A row in a set of row numbers.
   struct Member {
     let number: Int64
     let key: RowKey
@@ -161,11 +161,11 @@ final class RowNumbers {
   }
 
   /// Calls `body` for each row of a set, in SQLite's order of the keys' values: numbers, then texts by their bytes,
-  /// then blobs. The order of the row numbers would reveal rows that others may not see.
+  /// then blobs. The order of the row numbers would reveal that there are rows which a user may not see.
   func each(of set: RowSet, in database: borrowing Database, _ body: (Member) throws -> Void) throws {
     if set.isEmpty { return }
     let count = set.count
-    // Few rows are sorted. For many rows, reading all rows in their order is cheaper and takes no memory.
+    // A few rows are sorted here. For many rows, reading the whole table in the order of its keys costs less.
     if count > Self.mostSorted {
       let columns = "\(names.number), \(names.cursor), \(names.stamp), \(keySQL)"
       try database.each("SELECT \(columns) FROM \(names.table) ORDER BY \(keySQL)") {

@@ -3,32 +3,32 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The entries that the merge of one bundle has read in long logs of rows. No entry is read twice, even if the bundle
-/// has many changes of one row.
+/// The log entries that the merge of one bundle has read for rows with long logs. No entry is read twice, even if the
+/// bundle has many changes of one row.
 final class RowWalks {
   private struct Row: Hashable {
     let place: Int
     let number: Int64
   }
 
-  /// One row's log, as far as it was read.
+  /// The content of one row's log, as far as it was read.
   struct Walk {
     /// The state from which the device changed the row.
     fileprivate let base: ChangeBase
-    /// The newest entry that was read.
+    /// The cursor of the newest entry that was read.
     fileprivate var newest: Cursor
-    /// The newest stamp of each column, from any author.
+    /// The newest stamp of each column, by any author.
     fileprivate(set) var stamps: [Int: Stamp] = [:]
-    /// The newest stamp of each column, from others.
+    /// The newest stamp of each column, by authors other than the device.
     fileprivate(set) var byOthers: [Int: Stamp] = [:]
-    /// The changes of others since the device's emission.
+    /// The newest stamp of each column that others changed since the device's emission.
     fileprivate(set) var columns: [Int: Stamp] = [:]
     fileprivate(set) var presence = false
     /// The columns that the device itself changed since its emission.
     fileprivate(set) var own: Set<Int> = []
     /// The columns that others changed before the present epoch began.
     fileprivate(set) var disputed: Set<Int> = []
-    /// The entries of others. They are needed again if a copy of the device delivered some of them.
+    /// The entries of others. They are read again if a copy of the device delivered some of them.
     fileprivate var foreign: [LogEntry] = []
 
     /// The columns that others changed since the device's emission.
@@ -40,20 +40,20 @@ final class RowWalks {
     }
   }
 
-  /// Logs with at least this many entries are remembered.
+  /// Only logs with at least this many entries are remembered.
   static let longLog = 16
 
   private let own: OwnChanges
   private var walks: [Row: Walk] = [:]
   private var touched: [Row] = []
 
-  /// - Parameter own: the entries that are the device's own.
+  /// - Parameter own: decides which entries are the device's own.
   init(butFor own: OwnChanges) { self.own = own }
 
-  /// Returns the content of a row's log, with entries that were written since the last call. nil if the log is short.
+  /// Returns the content of a row's log, including entries since the last call. nil if the log is short.
   /// - Parameters:
   ///   - base: the state from which the device changed the row.
-  ///   - shared: further entries that count as the device's own in this call.
+  /// - shared: decides which further entries count as the device's own in this call.
   func walk(
     _ past: RowNumbers.Entry?, in place: Int, from base: ChangeBase, besides shared: OwnChanges?, _ store: HubStore
   ) throws -> Walk? {
@@ -70,10 +70,11 @@ final class RowWalks {
     return filtered
   }
 
-  /// Begins a new record of the rows whose logs are read.
+  /// Begins a new list of the rows whose logs are read.
   func begin() { touched = [] }
 
-  /// Forgets logs that were read since `begin()` and beyond `cursor`, because the entries after it were rolled back.
+  /// Forgets the logs that were read since `begin()`, if they contain entries after `cursor`. The caller has rolled
+  /// these entries back.
   func forget(after cursor: Cursor) {
     for row in touched where walks[row].map({ $0.newest > cursor }) ?? false { walks[row] = nil }
     touched = []
@@ -117,6 +118,6 @@ final class RowWalks {
 }
 
 extension ChangeBase {
-  /// The cursor after which a walk reads. In a former epoch, stamps of any age count.
+  /// The cursor after which a log is read. In a former epoch, all entries are read, because stamps of any age count.
   fileprivate var start: Cursor { cursor ?? .zero }
 }
