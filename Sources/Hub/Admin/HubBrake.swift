@@ -7,7 +7,9 @@ import SatchelWorkspace
 /// Decisions of a person about a bundle that waits because it deletes or changes very many rows.
 extension HubWorkspace {
   /// The path of a bundle that waits because of the brake.
-  /// - Parameters: - name: `DEVICE/NUMBER` of the bundle, or a file. - file: the path of that file.
+  /// - Parameters:
+  ///   - name: `DEVICE/NUMBER` of the bundle, or a file.
+  ///   - file: the path of that file.
   public func path(ofBraked name: String, file: String) throws -> String {
     if let bundle = try waiting().first(where: { $0.name == name }) { return bundle.path }
     if try platform.files.kind(file) == .file { return file }

@@ -35,10 +35,11 @@ extension HubWorkspace {
   /// of deleted rows.
   ///
   /// Revoked and expired devices do not delay this. Changes younger than the dataset's `history` always stay.
-  /// - Parameters: - days: changes younger than this number of days stay. A device that was silent for longer does not
-  ///   delay the forgetting. Bundles imported before that time leave the archive. Bundles made before that time that
-  ///   have arrived leave `bundles/sent`. nil: every device counts, and no bundle is removed. - isShrinking: whether
-  ///   the database gives its free pages back to the file system.
+  /// - Parameters:
+  ///   - days: changes younger than this number of days stay. A device that was silent for longer does not delay the
+  ///     forgetting. Bundles imported before that time leave the archive. Bundles made before that time that have
+  ///     arrived leave `bundles/sent`. nil: every device counts, and no bundle is removed.
+  ///   - isShrinking: whether the database gives its free pages back to the file system.
   public func compact(olderThan days: Int64? = nil, shrinking isShrinking: Bool = false) throws -> CompactReport {
     try locked {
       let store = try storeForLongWork()

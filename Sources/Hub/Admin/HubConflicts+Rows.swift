@@ -8,8 +8,9 @@ import SatchelWorkspace
 /// The rows that decisions about conflicts write at the hub.
 extension HubWorkspace {
   /// Writes the rows of a decision about one conflict, and logs them.
-  /// - Parameters: - decided: all rows that the same command decides. - check: throws if a row may not be written. It
-  ///   is called twice: before the rows are written, and after that.
+  /// - Parameters:
+  ///   - decided: all rows that the same command decides.
+  ///   - check: throws if a row may not be written. It is called twice: before the rows are written, and after that.
   func write(
     _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>, at moment: Int64,
     _ store: HubStore, check: (DecidedRow) throws -> Void

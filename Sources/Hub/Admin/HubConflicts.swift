@@ -86,10 +86,11 @@ extension HubWorkspace {
 
   /// Decides conflicts, each with all members of its unit. After that, the caller must open the changes that wait below
   /// rows that lost.
-  /// - Parameters: - moment: the time of the decision, in milliseconds since 1970. No other decision about the row may
-  ///   have the same time, because `reopen` finds the written rows by this time. - earlier: the earlier units of the
-  ///   devices, with the decisions that the same command has made about them. - rights: limits the rows that the
-  ///   decision may write. nil: no limit.
+  /// - Parameters:
+  ///   - moment: the time of the decision, in milliseconds since 1970. No other decision about the row may have the
+  ///     same time, because `reopen` finds the written rows by this time.
+  ///   - earlier: the earlier units of the devices, with the decisions that the same command has made about them.
+  ///   - rights: limits the rows that the decision may write. nil: no limit.
   func resolve(
     _ found: [StoredConflict], _ decision: ConflictDecision, note: String?, seen: RowSeen, at moment: Int64,
     _ store: HubStore, after earlier: EarlierUnits, rights: BulkDecisionRights? = nil

@@ -57,10 +57,11 @@ extension HubWorkspace {
   /// runs the migration, and makes capture and the hub's own tables again.
   ///
   /// Throws a `DatasetError` or a `VersionError` that names the fault. Nothing has changed then.
-  /// - Parameters: - script: the SQL of the migration. nil if the tables stay as they are. - state: whether the
-  ///   migration has already been run on the hub's tables. - counting: whether to count the rows that users get and
-  ///   lose. All rows of the users are evaluated twice for it. If another program ran the migration, they are not
-  ///   counted.
+  /// - Parameters:
+  ///   - script: the SQL of the migration. nil if the tables stay as they are.
+  ///   - state: whether the migration has already been run on the hub's tables.
+  ///   - counting: whether to count the rows that users get and lose. All rows of the users are evaluated twice for it.
+  ///     If another program ran the migration, they are not counted.
   public func applyDataset(
     _ source: [UInt8], migration script: [UInt8]?, to state: HubTables = .former, counting: ScopeCounting = .counted
   ) throws -> VersionReport {

@@ -42,8 +42,9 @@ extension HubWorkspace {
 
   /// The number of changes that a former last day kept out, and that the present last days allow. A person can let them
   /// in now.
-  /// - Parameters: - former: the former last day, in milliseconds since 1970. nil: there was none. - isMeant: whether a
-  ///   conflict belongs to the device or user whose last day was changed.
+  /// - Parameters:
+  ///   - former: the former last day, in milliseconds since 1970. nil: there was none.
+  ///   - isMeant: whether a conflict belongs to the device or user whose last day was changed.
   func keptOut(after former: Int64?, where isMeant: (ConflictRecord) -> Bool) throws -> Int {
     guard let former else { return 0 }
     let store = try store()

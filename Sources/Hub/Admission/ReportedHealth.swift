@@ -8,7 +8,7 @@ extension DeviceHealth {
   /// counts as the hub's own time. Otherwise a device whose clock is ahead would seem to have reported just now for too
   /// long.
   /// - Parameters:
-  /// - created: the time of the bundle, as the text in its manifest.
+  ///   - created: the time of the bundle, as the text in its manifest.
   ///   - now: the time of the import, in milliseconds since 1970.
   public init(_ reported: Manifest.Changes.Health, created: String, at now: Int64) {
     func believed(_ time: String) -> Int64 { min(UTCTime.milliseconds(of: time) ?? now, now) }

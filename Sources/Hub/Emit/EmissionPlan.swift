@@ -44,9 +44,9 @@ struct EmissionPlan {
   }
 
   /// - Parameters:
-  /// - mustTellKey: whether the hub has a next key that its devices must learn. - isKept: whether the file of an
-  ///   emission is still in its place, and can be carried. - saidAnything: whether the device delivered anything after
-  ///   an export that needs an acknowledgement.
+  ///   - mustTellKey: whether the hub has a next key that its devices must learn.
+  ///   - isKept: whether the file of an emission is still in its place, and can be carried.
+  ///   - saidAnything: whether the device delivered anything after an export that needs an acknowledgement.
   init(
     _ store: HubStore, device: EnrolledDevice, user: User, full: Bool, mustTellKey: Bool,
     isKept: (Emission) throws -> Bool, saidAnything: (_ after: SequenceNumber) throws -> Bool

@@ -18,9 +18,11 @@ public final class Emitter {
 
   /// Writes a bundle for one device into the outbox. It has the rows that the device's user may see and that the device
   /// may lack. If nothing is new, no bundle is written.
-  /// - Parameters: - full: send everything, even if the device has it. - encryption: has no effect on a bundle that
-  ///   already exists. - room: the room for the bundle. All rows are sent, whatever the room is. Attached files that do
-  ///   not fit are sent with later bundles. If the last bundle has files and does not fit, another bundle is made.
+  /// - Parameters:
+  ///   - full: send everything, even if the device has it.
+  ///   - encryption: has no effect on a bundle that already exists.
+  ///   - room: the room for the bundle. All rows are sent, whatever the room is. Attached files that do not fit are
+  ///     sent with later bundles. If the last bundle has files and does not fit, another bundle is made.
   public func emit(
     to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, room: BundleRoom = BundleRoom()
   ) throws -> EmitReport {
@@ -33,7 +35,7 @@ public final class Emitter {
   /// list is empty if the bundle fits.
   /// - Parameters:
   ///   - size: the largest size of a volume's file, in bytes.
-  /// - parity: the number of parity volumes, which come last. Each of them replaces any one missing volume.
+  ///   - parity: the number of parity volumes, which come last. Each of them replaces any one missing volume.
   ///   - target: the folder for the volumes; nil for the outbox.
   public func cut(
     _ report: EmitReport, size: Int64, parity: ParityShare = .none, into target: String?

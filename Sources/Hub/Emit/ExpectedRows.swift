@@ -19,7 +19,9 @@ struct ExpectedRows {
   /// If the device has nearly all rows of the table, this reads the whole table once and removes the other rows again.
   /// Such a pass also counts writes that capture has missed. So its tally is only used if it is equal to the device's
   /// tally.
-  /// - Parameters: - theirs: the table's tally on the device. - asked: the sums whose rows are needed one by one.
+  /// - Parameters:
+  ///   - theirs: the table's tally on the device.
+  ///   - asked: the sums whose rows are needed one by one.
   func tally(beside theirs: StateEntry.Table, asked: [Int]) throws -> StateTally {
     let columns = Set(theirs.columns)
     if asked.isEmpty, try areNearlyAll() {

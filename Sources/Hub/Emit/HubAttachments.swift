@@ -113,7 +113,7 @@ struct HubAttachments {
   /// - Parameters:
   ///   - room: the room for the bundle.
   ///   - database: the path of the hub's database.
-  /// - rows: makes the bundle without files, and returns the size of its file.
+  ///   - rows: makes the bundle without files, and returns the size of its file.
   func stage(
     _ outgoing: inout Outgoing, in room: BundleRoom, besides database: String, into draft: inout BundleDraft,
     rows: () throws -> Int64

@@ -58,7 +58,7 @@ extension HubStore {
   /// - Parameters:
   ///   - newest: the cursor of the newest entry. nil if the row has none.
   ///   - cursor: entries up to this cursor are not read.
-  /// - device: the id of the device whose own entries are marked.
+  ///   - device: the id of the device whose own entries are marked.
   fileprivate func eachTurn(
     from newest: Cursor?, after cursor: Cursor, of device: [UInt8], in place: Int,
     _ body: (RowBelief.Turn) throws -> Void

@@ -43,15 +43,17 @@ extension HubWorkspace {
   }
 
   /// Finds rows that contain a text in any column. Upper and lower case of A to Z are not distinguished.
-  /// - Parameters: - text: the text. nil for all rows. - name: the table to search. nil for all tables. - limit: the
-  ///   most rows in the result.
+  /// - Parameters:
+  ///   - text: the text. nil for all rows.
+  ///   - name: the table to search. nil for all tables.
+  ///   - limit: the most rows in the result.
   public func rows(with text: String?, in name: Name?, limit: Int64) throws -> [FoundRow] {
     try Self.rows(with: text, in: name, limit: limit, store())
   }
 
   /// Like `rows(with:in:limit:)`, but only for rows that a user sees now.
   /// - Parameters:
-  /// - limit: the most rows in the result.
+  ///   - limit: the most rows in the result.
   ///   - most: the most rows whose visibility is evaluated.
   public func rows(
     seenBy name: String, with text: String?, in table: Name?, limit: Int, evaluating most: Int64

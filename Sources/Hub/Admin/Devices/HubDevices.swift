@@ -25,9 +25,10 @@ extension HubWorkspace {
   /// Enrols a device. The caller knows that the key is right: the hub made it, or a person compared its fingerprint.
   ///
   /// - Parameters:
-  /// - state: `preparing` while the device's folder is being made. - asked: the name that the device gave itself. nil
-  ///   if it is `name`. - continuation: the statement in the request about the device whose history this device
-  ///   continues. - trust: the reason to believe that statement.
+  ///   - state: `preparing` while the device's folder is being made.
+  ///   - asked: the name that the device gave itself. nil if it is `name`.
+  ///   - continuation: the statement in the request about the device whose history this device continues.
+  ///   - trust: the reason to believe that statement.
   public func enrol(
     _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation,
     state: EnrolledDevice.State = .active, asked: String? = nil,
@@ -168,9 +169,9 @@ extension HubWorkspace {
 
   /// Changes a device's user, its last day, and whether it may change rows.
   /// - Parameters:
-  /// - user: the user for whom the device works from its next bundle on. nil: no change. - expires: the last day, in
-  ///   milliseconds since 1970. nil: no change; `.some(nil)`: the device never expires. - readOnly: whether the hub
-  ///   refuses all changes of the device. nil: no change.
+  ///   - user: the user for whom the device works from its next bundle on. nil: no change.
+  ///   - expires: the last day, in milliseconds since 1970. nil: no change; `.some(nil)`: the device never expires.
+  ///   - readOnly: whether the hub refuses all changes of the device. nil: no change.
   public func setDevice(
     _ name: String, user: String? = nil, expires: Int64?? = nil, readOnly: Bool? = nil
   ) throws -> EnrolledDevice {

@@ -29,9 +29,9 @@ extension HubWorkspace {
   /// bundles of all histories are merged. Changes of a former history count as changes of others. A bundle that cannot
   /// be merged still waits, and does not stop the device.
   /// - Parameters:
-  /// - number: the number of the present history, from 1. nil: the history whose newest bundle was made last. - brake:
-  ///   the decision about bundles that delete or change more rows than the dataset's limits allow. `.accept` merges
-  ///   them, `.reject` makes each of their changes a conflict, and `.withHistory` leaves them waiting.
+  ///   - number: the number of the present history, from 1. nil: the history whose newest bundle was made last.
+  ///   - brake: the decision about bundles that delete or change more rows than the dataset's limits allow. `.accept`
+  ///     merges them, `.reject` makes each of their changes a conflict, and `.withHistory` leaves them waiting.
   /// - Returns: nil if only one history came from the device.
   public func continueRestored(
     _ name: String, with number: Int?, _ brake: BrakeDecision = .withHistory

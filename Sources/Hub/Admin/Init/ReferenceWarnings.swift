@@ -11,7 +11,7 @@ struct ReferenceWarnings {
 
   /// - Parameters:
   ///   - definition: the definition as its author wrote it.
-  /// - tables: the dataset's tables, with the references from the definition and from the database.
+  ///   - tables: the dataset's tables, with the references from the definition and from the database.
   init(_ definition: DatasetDefinition, _ tables: [TrackedTable]) {
     self.definition = definition
     self.tables = tables

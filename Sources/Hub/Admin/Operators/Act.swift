@@ -90,7 +90,8 @@ struct SignedAct: Sendable {
 
   /// Why this act does not continue the record. nil if it does.
   /// - Parameters:
-  /// - last: the act before this one. nil if there is none. - keys: the operators' keys, by the operators' names.
+  ///   - last: the act before this one. nil if there is none.
+  ///   - keys: the operators' keys, by the operators' names.
   func fault(after last: SignedAct?, by keys: [String: PublicKey]) -> String? {
     guard number == (last?.number ?? 0) + 1 else { return "acts before it are missing." }
     guard let act = Act(text: text), act.number == number else { return "it cannot be read." }

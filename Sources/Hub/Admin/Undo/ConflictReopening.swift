@@ -45,8 +45,10 @@ extension HubWorkspace {
   }
 
   /// Takes back all decisions that were made at the hub at this time or later, as the other `reopen` does.
-  /// - Parameters: - time: in milliseconds since 1970. - expected: the mark of the decisions that the person saw. If
-  ///   the decisions are no longer the same, nothing is taken back. nil: all decisions are taken back.
+  /// - Parameters:
+  ///   - time: in milliseconds since 1970.
+  ///   - expected: the mark of the decisions that the person saw. If the decisions are no longer the same, nothing is
+  ///     taken back. nil: all decisions are taken back.
   public func reopen(decidedSince time: Int64, expected: ConflictSetMark? = nil) throws -> ReopenedConflicts {
     try applying { store in
       let decided = try ConflictTable.decided(by: Self.hubUser, since: time, in: store.database)

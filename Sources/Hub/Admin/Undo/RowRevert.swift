@@ -251,8 +251,9 @@ private struct RevertedValues {
     return others
   }
 
-  /// - Parameters: - first: the operation of the first reverted change. - last: the operation of the last reverted
-  ///   change.
+  /// - Parameters:
+  ///   - first: the operation of the first reverted change.
+  ///   - last: the operation of the last reverted change.
   func change(
     _ first: Operation, _ last: Operation, _ schema: TableSchema, _ database: borrowing Database
   ) throws -> Change? {

@@ -46,8 +46,8 @@ final class FormerRights {
 
   /// - Parameters:
   ///   - scope: the scope of the user who made the changes.
-  /// - device: the device's record from before this bundle.
-  /// - known: all emissions that the device may have.
+  ///   - device: the device's record from before this bundle.
+  ///   - known: all emissions that the device may have.
   init(_ scope: ScopeStore, device: EnrolledDevice, _ changes: Manifest.Changes, among known: [Emission]) {
     (self.scope, self.device, writes) = (scope, device, FormerWriteRules(scope))
     let identity = scope.store.identity

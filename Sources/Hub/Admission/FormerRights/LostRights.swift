@@ -33,7 +33,7 @@ final class LostRights {
 
   /// - Parameters:
   ///   - scope: the scope of the user who made the changes.
-  /// - device: the device's record from before the bundle that is merged, with this user.
+  ///   - device: the device's record from before the bundle that is merged, with this user.
   init(_ scope: ScopeStore, _ device: EnrolledDevice) {
     (self.scope, self.device) = (scope, device)
     (held, writes) = (EverHeldRows(scope.store, device, user: device.user), FormerWriteRules(scope))

@@ -39,8 +39,9 @@ extension HubStore {
 
   /// Gives a device's row a new key. No row ever had this key, and no waiting row has it.
   ///
-  /// - Parameters: - floor: the greatest key that the device is known to have given. - isNamed: whether the device gave
-  ///   this key to another row.
+  /// - Parameters:
+  ///   - floor: the greatest key that the device is known to have given.
+  ///   - isNamed: whether the device gave this key to another row.
   /// - Returns: the row with its new key. nil if no number is left.
   func giveNewKey(
     to key: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, above floor: Int64, at now: Int64,

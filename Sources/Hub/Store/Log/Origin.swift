@@ -13,8 +13,8 @@ struct Origin: Sendable {
   let bundleValue: Value
 
   /// - Parameters:
-  /// - device: the device that made the change. nil for a person or an app at the hub. - bundle: the bundle with the
-  ///   change. nil if no bundle brought it.
+  ///   - device: the device that made the change. nil for a person or an app at the hub.
+  ///   - bundle: the bundle with the change. nil if no bundle brought it.
   init(device: ReplicaID?, user: String, stamp: Stamp, bundle: BundleID?, returnsToAuthor: Bool, at: Int64) {
     self.stamp = stamp
     self.returnsToAuthor = returnsToAuthor

@@ -18,7 +18,8 @@ struct OwnChanges {
   /// The device's bundles with a former user's changes that the device does not have any more.
   let sealed: Set<String>
 
-  /// - Parameters: - user: only changes of this user are the device's own. nil: changes of all users are.
+  /// - Parameters:
+  ///   - user: only changes of this user are the device's own. nil: changes of all users are.
   init(of device: ReplicaID, by user: String? = nil, but sealed: Set<String> = []) {
     (self.device, self.user, self.sealed) = (device.text, user, sealed)
   }

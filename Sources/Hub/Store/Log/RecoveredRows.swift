@@ -65,8 +65,9 @@ extension HubStore {
   ///
   /// A counter or set does not contain the change if two things hold. The change is later than the row's stamp in the
   /// lost time, and it starts from the present value.
-  /// - Parameters: - emission: the emission on which the device made the change. nil if unknown. - stamp: the stamp of
-  ///   the change.
+  /// - Parameters:
+  ///   - emission: the emission on which the device made the change. nil if unknown.
+  ///   - stamp: the stamp of the change.
   func uncertainColumns(
     of change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, since emission: EmissionNumber?,
     at stamp: Stamp

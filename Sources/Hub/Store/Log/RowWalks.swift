@@ -53,7 +53,7 @@ final class RowWalks {
   /// Returns the content of a row's log, including entries since the last call. nil if the log is short.
   /// - Parameters:
   ///   - base: the state from which the device changed the row.
-  /// - shared: decides which further entries count as the device's own in this call.
+  ///   - shared: decides which further entries count as the device's own in this call.
   func walk(
     _ past: RowNumbers.Entry?, in place: Int, from base: ChangeBase, besides shared: OwnChanges?, _ store: HubStore
   ) throws -> Walk? {
