@@ -7,6 +7,7 @@ extension HubStore {
   /// That is so if the device held or wrote the row, deleted it, and inserts it again. In a former epoch it is also so
   /// if another device brought the row back from the lost time. In all other cases another replica made the row: a
   /// bundle is merged only once, and `SharedChanges` removes work that a copy of the device delivered.
+  /// - Parameters:
   ///   - past: the newest entry about the row.
   ///   - base: the state from which the device inserted the row.
   ///   - held: the rows that the device held at that state.
