@@ -4,8 +4,8 @@ import SatchelWorkspace
 
 /// A fault of the hub's own clock, now or when a row was written at the hub.
 ///
-/// All devices follow the hub's stamps. A wrong stamp that a device received could decide for years which write counts
-/// as the newest. So the operator is asked before the hub imports or emits anything.
+/// All devices follow the hub's stamps. If a device received a wrong stamp, that stamp could decide for years which
+/// write is the newest. So the hub asks its operator before it imports or emits anything.
 public struct ClockFault: Sendable {
   /// The times are in milliseconds since 1970.
   public enum Kind: Sendable, Equatable {
@@ -13,14 +13,15 @@ public struct ClockFault: Sendable {
     case behind(now: Int64, last: Int64)
     /// The clock shows far more than it did before.
     case leapt(now: Int64, last: Int64)
-    /// Rows were written at the hub while its clock showed far more than it does now. No device has their stamps.
+    /// Rows were written at the hub while its clock showed far more than it does now. No device has the stamps of these
+    /// rows.
     case writes(now: Int64, newest: Int64)
     /// The hub gave stamps while its clock showed far more than it does now. Devices may have these stamps.
     case stamps(now: Int64, newest: Int64, holders: Holders)
   }
 
   public let kind: Kind
-  /// Formats the times of messages as local times, because people compare them with the output of `date`.
+  /// Shows the times in messages as local times, because people compare them with the output of `date`.
   private let clock: any WallClock
 
   init(_ kind: Kind, by clock: any WallClock) {
@@ -32,18 +33,19 @@ public struct ClockFault: Sendable {
   public struct Holders: Sendable, Equatable {
     /// The devices whose bundles have such stamps.
     public var shown: [String] = []
-    /// Devices for which the hub made bundles with such stamps, and which have delivered nothing since then.
+    /// The devices that may have such stamps. The hub made bundles with such stamps for them, and they have delivered
+    /// nothing since then.
     public var possible: [String] = []
 
     var isNone: Bool { shown.isEmpty && possible.isEmpty }
     func contains(_ name: String) -> Bool { shown.contains(name) || possible.contains(name) }
   }
 
-  /// The hub's clock may be set back by at most this time. The clocks of two programs at one hub may differ by as much.
-  /// In milliseconds.
+  /// The limit for two differences, in milliseconds. The hub's clock may be set back by this time. The clocks of two
+  /// programs at one hub may differ by this time.
   static let tolerance: Int64 = 3_600_000
-  /// The longest time without a reading of the hub's clock, in milliseconds. After a longer time, a person is asked
-  /// whether the clock is right.
+  /// The longest time between two readings of the hub's clock, in milliseconds. After a longer time, the hub asks a
+  /// person whether its clock is right.
   static let longestRest: Int64 = 180 * 86_400_000
 
   /// Compares two readings of the hub's clock. Returns nil if the clock shows no fault.
@@ -153,12 +155,12 @@ extension HubWorkspace {
     throw fault.refusal()
   }
 
-  /// The fault of the hub's clock: now, when rows were written at the hub, or when the hub gave stamps. nil if there is
-  /// none.
+  /// The fault of the hub's clock. The clock may be wrong now, when rows were written at the hub, or when the hub gave
+  /// stamps. nil if there is no fault.
   func clockFault(_ store: HubStore) throws -> ClockFault? {
     let now = platform.clock.milliseconds()
     if let fault = try store.clockFault(at: now) { return fault }
-    // If capture is damaged, the tables of capture may have other columns, so their stamps cannot be read.
+    // If capture is damaged, its tables may have other columns. Then the stamps in them cannot be read.
     guard store.damage.isEmpty else { return nil }
     return try clockFaultOfStamps(store) ?? store.clockFaultOfLog(at: now) ?? store.clockFaultOfWrites(at: now)
   }
@@ -190,7 +192,7 @@ public struct ClockDoubt: Sendable {
 extension HubWorkspace {
   /// The times in the bundles of devices, if they contradict the hub's clock after it was set back. nil if none do.
   public func clockDoubt() throws -> ClockDoubt? {
-    // If damage prevents opening the database, there is no doubt to report here: the repair itself names the damage.
+    // If the database cannot be opened, this method reports no doubt. The repair itself names the damage.
     guard let store = try? examined() else { return nil }
     let now = platform.clock.milliseconds()
     guard case .behind? = try store.clockFault(at: now)?.kind else { return nil }

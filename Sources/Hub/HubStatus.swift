@@ -36,16 +36,16 @@ public struct HubStatus: Sendable {
   public let recovery: Recovering?
   /// Bundles that travel in volumes, if some of their volumes are on no stick yet.
   public let onSticks: [CarriedVolumes]
-  /// Files in the outbox, waiting to be carried.
+  /// The files in the outbox. People must still carry them.
   public let outbox: [String]
   public let attachments: Attachments
   /// The time of the last backup, in milliseconds since 1970. nil if there is none.
   public let backedUp: Int64?
-  /// Devices that may not know yet about the newest epoch: the hub was restored from a backup, or replaced a lost key.
+  /// Devices that may not know the present epoch yet. An epoch begins when a hub is restored or replaces a lost key.
   public let unaware: [String]
   /// Whether a lost key of this hub was ever replaced.
   public let wasKeyLost: Bool
-  /// The names of the devices that may follow a newer key of this hub than this hub has.
+  /// The names of devices that may follow a newer key of this hub. This hub does not have that key.
   public let devicesWithNewerKey: [String]
   /// Damage to the database that may have hidden writes from capture.
   public let damage: [CaptureDamage]
@@ -71,7 +71,7 @@ public struct HubStatus: Sendable {
     return all.filter { bundle in !all.contains { $0.device == bundle.device && $0.number > bundle.number } }
   }
 
-  /// The devices whose user is not in the hub's record, each with the name of that user.
+  /// The devices that work for a user whom the hub's record does not name, each with the name of that user.
   public var heldForUser: [(device: String, user: String)] {
     var found: [(device: String, user: String)] = []
     for bundle in waiting {
@@ -109,7 +109,8 @@ public struct HubStatus: Sendable {
     public let isExpired: Bool
     /// The newest emission for the device. Zero if there is none.
     public let emitted: EmissionNumber
-    /// Numbers of the device's bundles that never came: the newest twenty ranges. A later bundle brought their changes.
+    /// The numbers of the device's bundles that never came: the newest twenty ranges. Later bundles brought the
+    /// changes.
     public let missing: [ClosedRange<Int64>]
     /// The last comparison of the device's rows. nil if there was none.
     public let proof: StateProof?
@@ -166,7 +167,7 @@ extension HubWorkspace {
       missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
   }
 
-  /// The bundles for active devices that travel in volumes, if some of their volumes are on no stick yet.
+  /// The bundles for active devices that travel in volumes, if some volumes of the bundle are on no stick yet.
   private func onSticks(for devices: [EnrolledDevice]) throws -> [(device: String, volumes: CarriedVolumes)] {
     let all = try CarriedVolumesFile(folder, platform.files).list()
     if all.isEmpty { return [] }

@@ -19,10 +19,9 @@ public struct HubWorkspace: Sendable {
   var mostBeside = 100
   /// The most emissions of the lost time that one bundle names.
   var mostBrought = Manifest.Changes.mostBrought
-  /// The number of changes of one row that a bundle may have. No bundle is refused if it has at most this number of
-  /// changes of each row.
+  /// The limit for the changes of one row in a bundle. A bundle is never refused for a row with at most this number.
   var mostSteps = StepLimit.usual
-  /// The memory in bytes for one bundle: for its waiting changes, and for its new rows that may get other keys.
+  /// The memory in bytes that one bundle may need: for its waiting changes, and for new rows that may get other keys.
   var mostMemory = StepMemory.usual
   /// With `dryRun`, commands report what they would do, and change nothing.
   let runMode: RunMode
@@ -108,8 +107,9 @@ public struct HubWorkspace: Sendable {
   }
 
   /// Checks that the definition's rules can be evaluated over these tables, and that all rows can be kept in step.
-  /// Throws a `DatasetError` with the place of the fault.
+  /// Throws a `DatasetError` that says where the fault is.
   /// - Parameter former: the tables of the former dataset version. A hub from release 0.1 may have a `sum` policy on a
+  ///   column of texts. If `former` has this column too, it is accepted.
   ///   column of texts. Such a column of `former` is not refused.
   static func check(
     _ tables: [TrackedTable], of definition: DatasetDefinition, after former: [TrackedTable] = [],
@@ -143,22 +143,22 @@ public struct HubWorkspace: Sendable {
         in: database, identity: identity, definition: definition, tables: tables, at: platform.clock.milliseconds())
       try HubStore.giveFirstBlocks(tables, to: identity.id, in: database)
       try writeBase(database, tables, definition, epoch: identity.epoch, cursor: .zero)
-      // The configuration is written before the commit: without it, `create` could not use the database again.
+      // This is written before the commit. If it failed after the commit, `create` could not use the database again.
       try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     }
     try folder.finish(platform.files)
   }
 
-  /// Opens the database. Throws if damage may have hidden changes from capture: later work would overwrite these
-  /// changes.
+  /// Opens the database. Throws if damage may have hidden changes from capture, because later work would overwrite
+  /// these changes.
   func store() throws -> HubStore {
     let store = try examined()
     if let error = WorkspaceError.damagedHub(store.damage) { throw error }
     return store
   }
 
-  /// Opens the database for work during which other writers must wait. First, changes that are already written enter
-  /// the log.
+  /// Opens the database for long work, during which other writers must wait. Before that, it records in the log what
+  /// they have written so far.
   func storeForLongWork() throws -> HubStore {
     let store = try store()
     if runMode == .commit { try store.absorbAhead(user: Self.hubUser, clock: platform.clock) }

@@ -6,7 +6,8 @@ import SatchelWorkspace
 /// Decides whether the hub can take changes that a device made on top of an earlier unit of its own.
 final class EarlierUnits {
   private let store: HubStore
-  /// For each device, whether it has conflicts about units. Decisions of operators make no new conflicts of this kind.
+  /// For each device, whether the hub has conflicts about the device's units. Decisions make no new conflicts of this
+  /// kind.
   private var known: [ReplicaID: Bool] = [:]
   /// For each row of a device, the changes in units that were not taken when the row was first checked, oldest first.
   private var notTaken: [RowOfDevice: [ConflictRecord]] = [:]
@@ -20,8 +21,8 @@ final class EarlierUnits {
 
   init(_ store: HubStore) { self.store = store }
 
-  /// Throws a `WorkspaceError` if a change starts from a value of an earlier unit that was not taken. Otherwise this
-  /// row would get the amounts of both units, and other rows only the amounts of the later unit.
+  /// Throws a `WorkspaceError` if a change starts from a value of an earlier unit that was not taken. If such a change
+  /// were taken, its row would get the amounts of both units. Other rows would only get the amounts of the later unit.
   func check(_ records: [ConflictRecord]) throws {
     guard let device = records.first?.device else { return }
     let hasUnits = try known[device] ?? ConflictTable.hasUnits(of: device, in: store.database)

@@ -5,9 +5,8 @@ import SatchelValues
 import SatchelWorkspace
 
 extension HubAttachments {
-  /// The attachments that no row, no change in the log and no conflict names any more. A file kept beside another file
-  /// stays as long as a row names that other file. Files that people added at the hub and that were never sent are not
-  /// included.
+  /// The attachments to remove: no row, no change in the log and no conflict names them. A file that is kept beside a
+  /// name stays as long as a row uses that name. Files that people added at the hub and that were never sent stay too.
   func unnamed() throws -> UnnamedFiles {
     let known = try store.keptFiles()
     if known.isEmpty { return UnnamedFiles() }
@@ -28,8 +27,8 @@ extension HubAttachments {
 }
 
 extension HubWorkspace {
-  /// The number of bundles that may still name any file. They are here and not merged yet, or they were refused because
-  /// their device was copied.
+  /// The number of bundles that may name any file: bundles here that are not merged yet, and refused bundles of copied
+  /// devices.
   func bundlesToCome(_ store: HubStore) throws -> Int {
     let flagged = try store.devices().count { $0.state == .flagged }
     return try WaitingBundles.list(in: folder.inbox, platform.files).count

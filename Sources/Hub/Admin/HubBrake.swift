@@ -6,10 +6,10 @@ import SatchelWorkspace
 
 /// Decisions of a person about a bundle that waits because it deletes or changes very many rows.
 extension HubWorkspace {
-  /// The path of a bundle that waits because of the brake.
+  /// The path of a bundle that waits because of the brake. Throws a `WorkspaceError` if there is none.
   /// - Parameters:
-  ///   - name: `DEVICE/NUMBER` of the bundle, or a file.
-  ///   - file: the path of that file.
+  ///   - name: `DEVICE/NUMBER` of the bundle, or the name of a file.
+  ///   - file: the path of the file, if `name` is the name of a file.
   public func path(ofBraked name: String, file: String) throws -> String {
     if let bundle = try waiting().first(where: { $0.name == name }) { return bundle.path }
     if try platform.files.kind(file) == .file { return file }
@@ -27,7 +27,7 @@ extension HubWorkspace {
     }.units
     let earlier = EarlierUnits(store)
     for unit in units {
-      // An earlier decision in this loop may have resolved this conflict too.
+      // The decision about an earlier unit in this loop may have resolved this conflict too.
       let found = try ConflictTable.find(unit.head.record.id.text, in: store.database)
       if found.record.state == .resolved { continue }
       try resolve(

@@ -20,25 +20,25 @@ public struct CompactReport: Sendable {
   public var sent = 0
   /// Attached files that were removed, because nothing names them any more.
   public var attached = UnnamedFiles()
-  /// The number of bundles that must first be imported or settled, because they may name any file. If it is not zero,
-  /// no attached file was removed.
+  /// The number of bundles that may name any file, and must first be imported or settled. If it is not zero, `compact`
+  /// removed no attached file.
   public var attachedWait = 0
   /// The size of the database, in bytes.
   public var database: (before: Int64, after: Int64) = (0, 0)
-  /// Why SQLite could not shrink the database, in SQLite's words. nil if it did.
+  /// The reason why SQLite could not shrink the database, in SQLite's words. nil if it did.
   public var notShrunk: String?
   public var archive: (before: Int64, after: Int64) = (0, 0)
 }
 
 extension HubWorkspace {
-  /// Forgets history that is no longer needed: changes from before the oldest emission that a device has, and numbers
-  /// of deleted rows.
+  /// Forgets history that is no longer needed: old changes in the log, and the numbers of deleted rows. A change is
+  /// needed if it is newer than the oldest emission that a device has.
   ///
-  /// Revoked and expired devices do not delay this. Changes younger than the dataset's `history` always stay.
+  /// Emissions for revoked and expired devices do not count. Changes younger than the dataset's `history` always stay.
   /// - Parameters:
-  ///   - days: changes younger than this number of days stay. A device that was silent for longer does not delay the
-  ///     forgetting. Bundles imported before that time leave the archive. Bundles made before that time that have
-  ///     arrived leave `bundles/sent`. nil: every device counts, and no bundle is removed.
+  ///   - days: changes younger than this number of days stay. Emissions for devices that were silent for longer do not
+  ///     count. Bundles imported before that time leave the archive. Bundles made before that time that have arrived
+  ///     leave `bundles/sent`. nil: emissions for silent devices count, and no bundle is removed.
   ///   - isShrinking: whether the database gives its free pages back to the file system.
   public func compact(olderThan days: Int64? = nil, shrinking isShrinking: Bool = false) throws -> CompactReport {
     try locked {
@@ -61,15 +61,15 @@ extension HubWorkspace {
           try forgetDevices(store, silentSince: limit, now: now, &report)
           report.logFrom = try max(store.forgettable(before: newest), store.identity.logFrom)
           report.knownSince = try store.timeOfFirstChange(after: report.logFrom)
-          // The new base holds all present rows. From the base and the remaining log, the hub can compute each known
-          // row.
+          // The new base holds all present rows. From this base and the remaining log, the hub can compute any earlier
+          // row that it still knows.
           if runMode == .commit, report.logFrom > store.identity.logFrom {
             try writeBase(
               store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
           }
           report.logEntries = try store.forgetLog(upTo: report.logFrom)
-          // A device may still hold a row that the hub forgot. The number of a deleted row prevents the device from
-          // bringing it back.
+          // The number of a deleted row prevents a device from bringing the row back. So numbers are forgotten only if
+          // the hub knows the rows of all devices.
           if try store.devices().allSatisfy({ try $0.state == .revoked || store.knowsWhat($0) }) {
             report.goneRows = try store.forgetGoneRows()
           }
@@ -103,13 +103,13 @@ extension HubWorkspace {
       let isSilent = limit.map { device.heard ?? device.enrolled < $0 } ?? false
       guard isGone || isSilent, try !store.emissions(of: device.id).isEmpty else { continue }
       try store.forgetEmissions(of: device.id)
-      // A revoked device does not come back.
+      // A revoked device does not come back, so the report does not name it.
       if !isRevoked { report.forgotten.append(device.name) }
     }
   }
 
-  /// Removes files that nothing names any more. This happens before the end of the transaction, so that no row can name
-  /// such a file meanwhile.
+  /// Removes files that nothing names any more. The transaction is still open then, so no writer can name such a file
+  /// meanwhile.
   private func forgetFiles(_ store: HubStore, _ report: inout CompactReport) throws {
     let attachments = HubAttachments(store, self)
     guard attachments.areAny else { return }

@@ -5,7 +5,7 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The rows that decisions about conflicts write at the hub.
+/// Writes the rows of decisions about conflicts.
 extension HubWorkspace {
   /// Writes the rows of a decision about one conflict, and logs them.
   /// - Parameters:
@@ -58,7 +58,8 @@ extension HubWorkspace {
     }
   }
 
-  /// The rows that exclude the row of a conflict, if a decision for the device writes it: they have its UNIQUE values.
+  /// The rows that exclude the row of a conflict, because they have its UNIQUE values. The row is taken as a decision
+  /// for the device would write it.
   func rivals(of conflict: StoredConflict, _ store: HubStore) throws -> [RowInTable] {
     guard let place = store.place(of: conflict.record.table) else { return [] }
     let (rows, schema) = (store.rows[place], store.tables[place].schema)
@@ -69,7 +70,7 @@ extension HubWorkspace {
   }
 
   /// Returns a conflict in the present columns of its table, and the rows that a decision about it writes.
-  /// - Parameter row: reads a row: the present row, or the row as other decisions of the same command leave it.
+  /// - Parameter row: reads a row as it is, or as other decisions of the same command will leave it.
   private func rows(
     _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>, in place: Int,
     _ store: HubStore, row: (RowKey) throws -> Row?
@@ -98,8 +99,8 @@ extension HubWorkspace {
     if decision.word == .device { try keepClaims(of: record, in: change, of: row.key, in: place, store) }
   }
 
-  /// Records that the device claims the attachments that the decision named in the row. A decision for a device does
-  /// not show that the device has these files. If the change was only reported, no line of a bundle claims them.
+  /// Records a claim of the device for each attachment that the decision named in the row. A decision for a device does
+  /// not show that the device has the file.
   private func keepClaims(
     of record: ConflictRecord, in change: Change, of key: RowKey, in place: Int, _ store: HubStore
   ) throws {

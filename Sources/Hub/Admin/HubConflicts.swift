@@ -84,8 +84,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Decides conflicts, each with all members of its unit. After that, the caller must open the changes that wait below
-  /// rows that lost.
+  /// Decides conflicts, each with all members of its unit. After that, the caller must open the changes that wait for
+  /// rows which lost.
   /// - Parameters:
   ///   - moment: the time of the decision, in milliseconds since 1970. No other decision about the row may have the
   ///     same time, because `reopen` finds the written rows by this time.
@@ -123,13 +123,13 @@ extension HubWorkspace {
     if decision.word != .hub { for record in later { try settle(record, store) } }
     for member in members { try close(member.record, decision, note: note, at: moment, store) }
     if decision.word == .device { try LostParents(store).waitAgain(below, within: heldLimit) }
-    // Later changes of the row were based on the row with this change, so they are opened too.
+    // The row does not get this change. Later changes of the row were based on it, so a person must decide them too.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
     if decision.word != .hub { earlier.noteTaken(members.map(\.record)) }
   }
 
   /// Returns the conflicts to decide: the found conflicts, each with all members of its unit. Throws a `WorkspaceError`
-  /// if the decision is impossible for them.
+  /// if this decision is not possible for them.
   private func undecidedMembers(
     of found: [StoredConflict], _ decision: ConflictDecision, _ seen: RowSeen, _ store: HubStore,
     after earlier: EarlierUnits
@@ -162,8 +162,8 @@ extension HubWorkspace {
     try owe(record, store)
   }
 
-  /// Adds a device's later changes of a new row to the conflict about that row. This holds only for a row that another
-  /// row or a missing parent keeps out. Returns any other conflict unchanged.
+  /// Returns the conflict about a new row, with the device's later changes of this row added. This is only done if
+  /// another row or a missing parent keeps the new row out. Any other conflict is returned as it is.
   private func withLaterChanges(
     _ found: StoredConflict, _ store: HubStore
   ) throws -> (StoredConflict, behind: [ConflictRecord]) {
@@ -199,9 +199,9 @@ extension HubWorkspace {
     try store.owe(record.key, in: place, to: record.device)
   }
 
-  /// Decides many conflicts by a policy: all open ones, and all changes that wait because their user no longer sees
-  /// their parent. With `table`, only conflicts of that table. Leaves a conflict undecided if its row was changed
-  /// since, or if the decision does not fit.
+  /// Decides many conflicts by a policy: all open conflicts, and all changes whose user no longer sees the parent row.
+  /// With `table`, only conflicts of that table. A conflict stays undecided if its row was changed since, or if the
+  /// decision does not fit.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     try applying { store in
       if let table, store.place(of: table) == nil { throw Self.noTable(table.text, store) }
@@ -220,13 +220,13 @@ extension HubWorkspace {
     }
   }
 
-  /// Decides units by a policy, in the order in which each device made them. Units that must be decided one by one stay
-  /// undecided.
+  /// Decides units by a policy, for each device in the order in which the device made them. Units that a person must
+  /// decide one by one stay undecided.
   func resolveEach(_ units: [ConflictUnit], _ policy: Policy, note: String?, _ store: HubStore) throws -> ResolvedAll {
     var result = ResolvedAll()
     var moment = platform.clock.milliseconds()
     let (earlier, rights) = (EarlierUnits(store), try BulkDecisionRights(store))
-    // For each row, the device for which this call decided last. Later changes of the row by this device may follow.
+    // For each row, the device for which this call decided last. This device's later changes of the row may follow.
     var decided: [RowInTable: ReplicaID] = [:]
     try result.decide(decidedTogether(units.oldestFirst, policy, store)) { trade in
       moment = max(moment + 1, platform.clock.milliseconds())
@@ -250,9 +250,9 @@ extension HubWorkspace {
     return result
   }
 
-  /// Groups the units that a policy must decide together: their rows traded UNIQUE values, and all are decided for the
-  /// device. If some of them are decided for the hub, each unit is its own group. Units for the device come first.
-  /// These then stay undecided, because the other rows are not decided yet.
+  /// Groups units for one decision each. Units whose rows traded UNIQUE values are one group, if the policy decides all
+  /// of them for the device. If not, each unit is its own group, and the units for the device come first. These stay
+  /// undecided, because the other rows are not decided yet.
   private func decidedTogether(
     _ units: [ConflictUnit], _ policy: Policy, _ store: HubStore
   ) throws -> [[ConflictUnit]] {
@@ -284,8 +284,8 @@ extension HubWorkspace {
 }
 
 extension ConflictRecord {
-  /// Whether `resolve --all` decides the conflict. It also decides changes that wait because their user no longer sees
-  /// their parent. People decide forbidden changes one by one.
+  /// Whether `resolve --all` decides the conflict. That includes changes whose user no longer sees the parent row. It
+  /// excludes forbidden changes, which a person decides one by one.
   fileprivate var isForAll: Bool { state == .open && kind != .forbidden || kind == .revoked }
 }
 

@@ -13,8 +13,8 @@ extension HubWorkspace {
   /// Every key with which this hub ever signed, and its next key.
   func ownKeys() throws -> [PublicKey] { try [keys.ownKey()] + [keys.nextKey()].compactMap(\.self) + keys.former() }
 
-  /// Every key that may sign a bundle that comes here. The hub's own keys are included: a bundle from the hub itself is
-  /// refused later, with a better reason.
+  /// Every key that may sign a bundle that comes here. This includes the hub's own keys. A bundle from the hub itself
+  /// is refused later, for another reason.
   func trustedKeys(_ store: HubStore) throws -> [PublicKey] {
     try store.devices().flatMap { try keys(of: $0, store) } + ownKeys()
   }
@@ -43,7 +43,8 @@ extension HubWorkspace {
         hint: "Ask the user of \(device.name) who made this file.", keeping: .quarantine)
     }
     guard try store.formerKeys(of: device.id).contains(signer) else { throw Self.otherKey }
-    // The device may have made this bundle before its new key, and the bundle may come again.
+    // The bundle is accepted if it was merged already: the device may have made it before its new key, and it may come
+    // again.
     guard sequence <= device.merged else { throw Self.replacedKey(of: device) }
   }
 
@@ -75,12 +76,12 @@ extension HubWorkspace {
     device.recipient = manifest.recipient ?? device.recipient
   }
 
-  /// Records a key that a device announced. The hub refuses a key that has another owner. It also refuses a key that
-  /// did not sign its own announcement, if the device's release signs announcements.
+  /// Records a key that a device announced. The hub refuses the key if it has another owner. The hub also refuses a key
+  /// that did not sign its own announcement, if the device's release signs announcements.
   ///
   /// A device of release 0.1 sends no proof. It signs with its new key as soon as the hub has acknowledged the
-  /// announcement. The hub records this key too, but only for this device: another device may have the same key, and a
-  /// revoke of this device does not revoke the key.
+  /// announcement. The hub records this key too, but only for this device. Another device may still use the key, and a
+  /// revoke of this device does not revoke it.
   private func noteNextKey(_ rotation: Manifest.Rotation, _ device: inout EnrolledDevice, _ store: HubStore) throws {
     // If the hub has recorded the key already, no proof is needed: the device may have announced the key before its
     // update.
@@ -157,8 +158,8 @@ extension HubWorkspace {
     public let unused: PublicKey?
     /// Whether the hub is known to be set back. Then a new key gives up the rows that the hub sent in the lost time.
     public let isSetBack: Bool
-    /// The recovery of a lost time, if it has not ended. nil if none is running. A new key gives up the rows still
-    /// missing.
+    /// The recovery of a lost time, if one is running. Otherwise nil. With a new key, the hub gives up the rows that
+    /// are still missing.
     public let recovery: HubStatus.Recovering?
     /// The number of bundles of the lost time that came and are not merged. With a new key, the hub cannot use them.
     public let collected: Int
@@ -181,8 +182,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the present key replaced a lost key, and no device is known to use it. A device that only receives never
-  /// shows which key it uses. If there are only such devices, the result is false.
+  /// Whether the present key replaced a lost key, and no device is known to use the present key. A device that only
+  /// receives never shows which key it uses. If all devices only receive, the result is false.
   private func isUnused(_ store: HubStore) throws -> Bool {
     guard let first = try store.keyLostFrom() else { return false }
     let devices = try store.devices()

@@ -9,7 +9,7 @@ extension HubWorkspace {
   /// The refused files, the newest first. Each file says whether its changes have come since.
   public func quarantined() throws -> [Quarantine.Refused] {
     var refused = try Quarantine.list(folder, files: platform.files)
-    // If the database, a key or a file cannot be read, the list is still returned, without that answer.
+    // If the database, a key or a file cannot be read, the list is still returned. Then `hasCome` is false.
     guard !refused.isEmpty, let store = try? examined(), let known = try? trustedKeys(store) else { return refused }
     let reader = readerWithoutPassword()
     for place in refused.indices {
@@ -34,8 +34,9 @@ extension HubWorkspace {
     else { return false }
     switch bundle.manifest.body {
     case .changes(let changes):
-      // A number is no proof, because a copy of the device makes other bundles with the same numbers. The digest is a
-      // proof: the device's later bundles name the digests of its own bundles, and contain their changes.
+      // The number alone is no proof, because a copy of the device makes other bundles with the same numbers. The
+      // digest is a proof. The device's later bundles name the digests of its own earlier bundles, and contain their
+      // changes.
       guard changes.sequence <= device.merged else { return false }
       return try store.digest(of: changes.sequence, in: device.id) == bundle.digest
     case .volume(let volume):
@@ -62,7 +63,7 @@ extension HubWorkspace {
     }
   }
 
-  /// The refused bundles of a flagged device. A person must choose between its copies.
+  /// The refused bundles of a flagged device. They belong to the copies between which a person must choose.
   private func filesOfFork(of device: EnrolledDevice, _ store: HubStore) throws -> [String] {
     try findFork(of: device.name, store).histories.flatMap(\.waiting).map(\.path)
   }
@@ -77,7 +78,7 @@ extension HubWorkspace {
   func forgetRefused(of device: EnrolledDevice, _ store: HubStore) throws {
     let keys = try device.provedKeys + store.formerKeys(of: device.id)
     for path in try Quarantine.files(signedBy: keys, folder, files: platform.files) {
-      // A damaged file stays, because it may be a bundle with a lower number.
+      // A damaged file stays. It may be a bundle with a lower number, which the hub would still accept.
       guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(keys)), manifest.from.id == device.id,
         manifest.wholeNumber >= (device.revokedFrom ?? .zero).rawValue
       else { continue }

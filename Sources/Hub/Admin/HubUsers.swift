@@ -59,8 +59,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Reads a list of users, each with the user whom the hub has already under this name. Two lines of one user make one
-  /// entry.
+  /// Reads a list of users. With each of them comes the user whom the hub already has under this name. If two lines
+  /// have the same user, they make one entry.
   static func readUsers(_ rows: [[String]], _ store: HubStore) throws -> [(known: User?, user: User)] {
     guard let header = rows.first, header.count > 0 else { throw badTable(1, "it has no header") }
     var found: [(known: User?, user: User)] = []
@@ -115,7 +115,7 @@ extension HubWorkspace {
       .noUser, "There is no user \(name).", hint: "`satchel-hub user list` shows them; `user add` makes one.")
   }
 
-  /// Replaces present attributes by typed attributes, in the order of the dataset.
+  /// Returns the present attributes with the typed attributes in place of some of them, in the order of the dataset.
   static func merge(
     _ present: [Field], _ typed: [(name: String, value: String)], _ dataset: DatasetDefinition
   ) throws -> [Field] {

@@ -12,10 +12,10 @@ public struct VersionReport: Sendable {
   public let dataset: String
   public let version: Int64
   public let change: DatasetChange
-  /// The changes of columns in tables that stay. The words can follow the table's name.
+  /// The changes of columns in tables that stay. For messages, the words are put after the table's name.
   public let columns: [(table: Name, words: String)]
-  /// The rows that the migration wrote, without its changes of columns, and the rows of added tables. Bundles carry
-  /// them as the hub's own changes.
+  /// The rows of added tables, and the rows that the migration wrote. Rows in which only columns changed are left out.
+  /// Bundles carry these rows as the hub's own changes.
   public let tally: RowTally
   /// Devices that need the new version.
   public let devices: [String]
@@ -23,7 +23,7 @@ public struct VersionReport: Sendable {
   public let warnings: [Finding]
   /// The rules of each table, as the hub understands them.
   public let rules: [RuleSummary]
-  /// The rows that users get and lose. nil if they were not counted.
+  /// The rows that users get and lose. nil if the rows were not counted.
   public let preview: ScopePreview?
 }
 
@@ -41,7 +41,7 @@ public struct DeviceVersion: Sendable {
   public let user: String
   /// The version that the device is known to have. nil if the device is not known to have rows.
   public let version: Int64?
-  /// The version of the newest emission that the device is not known to have. nil if there is none.
+  /// The version of the newest emission, if the device is not known to have that emission. Otherwise nil.
   public let sent: Int64?
 }
 
@@ -111,8 +111,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Opens the database after another program changed its tables. Throws if there is damage that `doctor` cannot
-  /// repair.
+  /// Opens the database after another program changed its tables. Throws a `WorkspaceError` if there is damage that
+  /// `doctor` cannot repair.
   private func examinedAfterMigration() throws -> HubStore {
     let store = try examined()
     if let lasting = store.damage.first(where: { !$0.isRepairable }) {
@@ -164,8 +164,8 @@ extension HubWorkspace {
     return Migration(version: version, sql: sql)
   }
 
-  /// Throws a `DatasetError` if the table was in the dataset before. Devices have used the table as their own since
-  /// then, so the hub cannot know which of its rows are new.
+  /// Throws a `DatasetError` if an added table was in the dataset before. Since then devices have used that table as
+  /// their own. So the hub cannot know which rows in it are new.
   private static func refuseReturn(of table: Name, _ store: HubStore) throws {
     guard let last = try store.lastVersion(with: table) else { return }
     throw DatasetError(

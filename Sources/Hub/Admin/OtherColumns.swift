@@ -8,8 +8,8 @@ extension HubStore {
   /// Brings a device's line into the columns of the hub's table. A column that the device's table lacks gets its
   /// default. A column that was removed since the device's version is left out. A renamed column gets its new name.
   ///
-  /// Throws a `Refusal` if the line has a column that the hub's table lacks. The bundle can be imported after the hub
-  /// has the column too.
+  /// Throws a `Refusal` if the line has a column that the hub's table lacks. The bundle can be imported as soon as the
+  /// hub's table has the column.
   func fitted(_ sent: ChangeLine, in place: Int, _ translation: SchemaTranslation) throws -> ChangeLine {
     let schema = rows[place].schema
     if translation.isPresent, fits(sent, schema) { return sent }
@@ -30,7 +30,7 @@ extension HubStore {
     return line.with(content: try content(line))
   }
 
-  /// Whether the line has the table's columns in their order, as almost every line does.
+  /// Whether the line has the table's columns in the table's order. Almost every line does.
   private func fits(_ line: ChangeLine, _ schema: TableSchema) -> Bool {
     func isInOrder(_ fields: [Field]) -> Bool {
       var next = 0
@@ -58,7 +58,8 @@ extension HubStore {
     let schema = tables[place].schema
     guard let other = fields.first(where: { schema.position(of: $0.name) == nil }) else { return }
     let renamed = translation.renamed.first { $0.table == schema.name && $0.to == other.name }
-    // A rename is believed only if the name is short enough for a message. No app gives a longer name.
+    // The device may have renamed a column of the hub. A very long name is not shown in a message, because no app gives
+    // such a name.
     if let renamed, schema.position(of: renamed.from) != nil, renamed.to.isShort {
       throw Refusal(
         .schemaDiffers,

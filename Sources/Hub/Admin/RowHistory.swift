@@ -33,15 +33,17 @@ public struct RowHistory: Sendable {
   /// The changes, oldest first. Changes from before the hub began, and forgotten changes, are missing.
   public let entries: [Entry]
   public let conflicts: [StoredConflict]
-  /// The cursor of the last forgotten change. Zero if no change is forgotten.
+  /// The cursor of the last change that is forgotten. Zero if no change is forgotten.
   public let forgotten: Cursor
-  /// Rows that got this key on a device, and have another key at the hub: the device's name, and the key at the hub.
+  /// The rows that got this key on a device, and have another key at the hub. `device` is the device's name, and `key`
+  /// is the key at the hub.
   public let renamed: [(device: String, key: RowKey)]
 }
 
 extension HubWorkspace {
   /// The history of one row.
-  /// - Parameter text: the key as people type it: a value, or a JSON array. A key of several columns must be an array.
+  /// - Parameter text: the key as people type it: a value, or a JSON array of values. A key of several columns must be
+  ///   an array.
   public func history(of table: String, key text: String) throws -> RowHistory {
     try changing { store in
       guard let place = store.place(of: Name(table)) else { throw Self.noTable(table, store) }

@@ -4,14 +4,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The rights that limit a decision about many conflicts. For each conflict, it writes only what the conflict's user
-/// may write, or could write at the time of the change.
+/// The rights that limit a decision about many conflicts. For each conflict, the decision writes only rows that the
+/// conflict's user may write. A former right at the time of the change counts too.
 ///
 /// A person who decides one conflict has seen it, and may write anything. A person who decides many conflicts at once
-/// has not seen each of them. So such a decision has the same limits as the policies of a table.
+/// has not seen each of them. So the decision gets the same limits as the policies of a table.
 ///
-/// With a former right, a decision writes nothing that changes who may see or write rows. Otherwise one write could
-/// give the rights for the next one.
+/// By a former right, a decision writes nothing that changes who may see or write rows. Otherwise one write could give
+/// the rights for the next one.
 struct BulkDecisionRights {
   private let store: HubStore
   private let scopes: UserScopes
@@ -23,14 +23,14 @@ struct BulkDecisionRights {
     inserts = try NewestInserts(store)
   }
 
-  /// Throws if a decision about `record` may not write the row. The caller calls it before the row is written, and
-  /// after that.
+  /// Throws a `WorkspaceError` if a decision about `record` may not write the row. The caller calls this before it
+  /// writes the row, and again after that.
   func check(_ row: DecidedRow, for record: ConflictRecord) throws {
     guard let place = store.place(of: record.table) else { return }
     let isDelete = row.target == nil
     if record.device == store.identity.id {
-      // A conflict that the hub recorded after a lost time has no user, so no rights can be checked. If a bundle of
-      // that time lacks a row, perhaps only the bundle's user no longer saw the row.
+      // The hub recorded this conflict after a lost time, and it has no user. So no rights can be checked. A row that a
+      // bundle of that time lacks may only have left the sight of the bundle's user.
       if isDelete || record.operation == .delete {
         throw refusal("It would delete a row that a bundle of a lost time did not show.")
       }
@@ -59,8 +59,8 @@ struct BulkDecisionRights {
     }
   }
 
-  /// Whether a write brings a deleted row back with values that its user may not see. The row as it was last decides,
-  /// because the written values may make the row visible to the user.
+  /// Whether a write brings a deleted row back with values that its user may not see. The last values before the delete
+  /// count, because the written values could make the row visible to the user.
   private func bringsBackHidden(
     _ row: DecidedRow, for record: ConflictRecord, in place: Int, _ scope: ScopeStore
   ) throws -> Bool {
@@ -78,8 +78,8 @@ struct BulkDecisionRights {
     } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint { return true }
   }
 
-  /// Whether a write leaves all rights as they are. A new row is compared with the row for which the hub found the
-  /// former right, because the decision may add later changes of the row.
+  /// Whether a write changes no one's rights. A new row is compared with the row in the device's change. The hub found
+  /// the former right for that row, and the decision may add later changes to it.
   private func decidesNothing(
     _ row: DecidedRow, for record: ConflictRecord, in place: Int, _ scope: ScopeStore
   ) throws -> Bool {
@@ -102,8 +102,8 @@ struct BulkDecisionRights {
     return row
   }
 
-  /// Whether a row names a hidden parent row that came after the hub recorded the conflict. A parent that the same
-  /// device made is allowed.
+  /// Whether a row names a parent row that the user does not see, and that came after the hub recorded the conflict. A
+  /// parent that the same device made does not count.
   private func isBelowLaterRow(
     _ row: Row, of record: ConflictRecord, in place: Int, _ scope: ScopeStore
   ) throws -> Bool {
@@ -114,7 +114,7 @@ struct BulkDecisionRights {
     } != nil
   }
 
-  /// Whether a device made a new row. Its insert came with a bundle, or a decision for the device wrote it.
+  /// Whether a device made a new row. The row's insert came with a bundle, or was written by a decision for the device.
   private func isMade(
     _ row: (place: Int, key: RowKey), _ entry: LogEntry, by device: ReplicaID
   ) throws -> Bool {

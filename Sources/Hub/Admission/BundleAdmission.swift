@@ -27,11 +27,11 @@ extension HubWorkspace {
     try checkNames(in: manifest, of: device, store)
     try checkState(of: device, sequence, isVolume: manifest.kind == .volume)
     try checkExpiry(of: device, manifest, store)
-    // A volume ends here: its content is checked when all volumes of the bundle are here.
+    // For a volume, the checks end here. Its content is checked when all volumes of the bundle are here.
     guard case .changes(let changes) = manifest.body else { return }
     guard manifest.version <= store.dataset.version else {
-      // A bundle of a newer version waits here. The holder of a replaced key could fill the room of the device's own
-      // bundles, so such a bundle is refused.
+      // A bundle of a newer version waits at the hub. The holder of a replaced key could use up the room for the
+      // device's own bundles. So an overtaken bundle with such a key is refused.
       if sequence <= device.merged { try refuseUnlessItMayStop(device, signer) }
       throw Refusal(
         .newerDataset,
@@ -108,8 +108,8 @@ extension HubWorkspace {
 
   // MARK: two histories of one device
 
-  /// Refuses a bundle that contradicts the known history of its device. That history consists of digests, so the bundle
-  /// must be read before.
+  /// Refuses a bundle that contradicts the known history of its device. The bundle's own digest is compared too, so the
+  /// whole bundle must be read first.
   /// - Returns: true if the bundle was merged before its history parted from the device's history.
   func refuseFork(
     _ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest, signer: PublicKey, _ store: HubStore
@@ -134,9 +134,9 @@ extension HubWorkspace {
       keeping: .quarantine)
   }
 
-  /// Refuses an overtaken bundle if the device's history lacks its digest, and its signer must not stop the device. The
-  /// holder of a revoked or replaced key may have made it now. The device's later bundles name the digests of all its
-  /// own earlier bundles.
+  /// Refuses an overtaken bundle with an unknown digest, if its signer must not stop the device. The holder of a
+  /// revoked or replaced key may have made it only now. The hub knows the digest of a genuine bundle, because later
+  /// bundles name it.
   ///
   /// The digest of the file is compared, and not the digest that the bundle states.
   func checkOvertaken(
@@ -146,8 +146,9 @@ extension HubWorkspace {
     try refuseUnlessItMayStop(device, bundle.signer)
   }
 
-  /// Refuses a bundle whose signer must not stop the device. Otherwise the holder of a replaced or revoked key could
-  /// stop the device at any time. Such a holder could also make a revoked device look like a flagged device.
+  /// Refuses a bundle whose signer must not stop the device: the device is revoked, or the key is replaced. Otherwise
+  /// the holder of such a key could stop the device at any time. That holder could also make a revoked device look
+  /// flagged.
   private func refuseUnlessItMayStop(_ device: EnrolledDevice, _ signer: PublicKey) throws {
     if device.state == .revoked { throw Self.revoked(device) }
     if !device.signs(with: signer) { throw Self.replacedKey(of: device) }
@@ -181,7 +182,7 @@ extension HubWorkspace {
     try store.writeTransaction(runMode) { try store.save(flagged) }
   }
 
-  // MARK: what it carries
+  // MARK: attachments and the identity of a bundle
 
   /// Refuses attachments that the hub's version of the dataset does not allow. The version in the manifest does not
   /// matter, because a device could write any version there.

@@ -28,8 +28,8 @@ public enum ContinuationTrust: Sendable {
   case named(String)
 }
 
-/// The checks of a request before its device is enrolled. Until a person has compared the fingerprint, the sender is a
-/// stranger. Everything else in the request may be false even after that.
+/// Checks a request before its device is enrolled. Until a person has compared the fingerprint, the sender is a
+/// stranger. Even after that, everything else in the request may be false.
 extension HubWorkspace {
   /// Returns the request's statement about its former device. nil if the request contains no such statement.
   public func claim(of manifest: Manifest, _ enrolment: Manifest.Enrolment) throws -> ContinuationClaim? {
@@ -67,8 +67,8 @@ extension HubWorkspace {
   ) throws {
     let former = try store.device(continuation.device)
     let known = max(former?.emitted ?? .zero, store.identity.firstEmission).rawValue
-    // After a loss, a hub continues its numbers from the seconds of its clock. So a correct number may be as high as
-    // the clock's seconds.
+    // After a loss, a hub takes its next emission number from its clock, in seconds. So a correct number may be that
+    // high.
     let highest = max(known, platform.clock.milliseconds() / 1000) + Manifest.Scope.longestJump
     guard continuation.received.rawValue <= highest,
       continuation.acknowledged.rawValue <= (former?.merged.rawValue ?? 0) + Manifest.Scope.longestJump

@@ -7,11 +7,11 @@ import SatchelWorkspace
 /// The rules about the last day on which a device may deliver and receive.
 extension HubStore {
   /// The longest time, in milliseconds, for which work may be on its way and still count by its author's former rights:
-  /// 90 days. Only the device states when the work was written, so this limits what a false statement can do.
+  /// 90 days. Only the device states when the work was written. This limit bounds the effect of a false statement.
   static let longestOnTheWay: Int64 = 90 * 86_400_000
 
-  /// Returns the device's last day or its user's last day, whichever ends earlier: its end in milliseconds since 1970.
-  /// nil if neither has a last day.
+  /// Returns the end of the device's last day or of its user's last day, whichever is earlier, in milliseconds since
+  /// 1970. nil if neither has a last day.
   func expiry(of device: EnrolledDevice) throws -> Int64? {
     [device.expires, try user(device.user)?.expires].compactMap(\.self).min()
   }
@@ -40,8 +40,8 @@ extension HubWorkspace {
     return try store.devices().filter { try store.isExpired($0, now: now) }.map(\.name)
   }
 
-  /// The number of changes that a former last day kept out, and that the present last days allow. A person can let them
-  /// in now.
+  /// The number of changes that a former last day kept out, and that the present last days allow. A person can accept
+  /// them now.
   /// - Parameters:
   ///   - former: the former last day, in milliseconds since 1970. nil: there was none.
   ///   - isMeant: whether a conflict belongs to the device or user whose last day was changed.
@@ -53,12 +53,12 @@ extension HubWorkspace {
     }
   }
 
-  /// The number of changes of a device that its former last day kept out, and that a person can let in now.
+  /// The number of changes of a device that its former last day kept out. A person can accept them now.
   public func changesKeptOut(of device: EnrolledDevice, after former: Int64?) throws -> Int {
     try keptOut(after: former) { $0.device == device.id }
   }
 
-  /// The number of changes of a user that the user's former last day kept out, and that a person can let in now.
+  /// The number of changes of a user that the user's former last day kept out. A person can accept them now.
   public func changesKeptOut(of user: User, after former: Int64?) throws -> Int {
     try keptOut(after: former) { Name($0.user) == Name(user.name) }
   }
@@ -106,7 +106,7 @@ extension HubWorkspace {
     }
     let now = platform.clock.milliseconds()
     let former = try store.formerUsers(of: device).first { Name($0.user) == Name(author) }
-    // Release 0.1 did not record former users. So the hub records this user as a former user now.
+    // Release 0.1 did not record former users. So the hub records this one now, and the time begins.
     guard let former else {
       return try store.writeTransaction(runMode) { try store.noteFormer(user: author, of: device.id, at: now) }
     }

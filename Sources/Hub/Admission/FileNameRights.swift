@@ -9,8 +9,8 @@ import SatchelWorkspace
 /// if its sender may change this row, or wrote the name into the row. Any other file is kept beside the name. A row
 /// that copies the name later changes nothing.
 ///
-/// The answers are remembered, because a name may have many rows and many files. No row may change while an instance is
-/// used.
+/// Instances remember their answers, because a name may have many rows and many files. While an instance is used, no
+/// row may change.
 final class FileNameRights {
   private typealias NamingRow = NamedAttachments.NamingRow
 
@@ -24,14 +24,15 @@ final class FileNameRights {
 
   init(_ store: HubStore) { (self.store, scopes) = (store, UserScopes(store)) }
 
-  /// How many of the rows that named a file first are the sender's own. The sender may change such a row, or wrote the
-  /// name into it. Usually one row named the file first. There are several if the log does not show which one it was.
+  /// How many of the rows that named a file first belong to the sender. A row belongs to the sender if the sender may
+  /// change it, or wrote the name into it. Usually one row was first. There are several if the log does not show which
+  /// one was.
   enum Share { case all, some, none }
 
-  /// If more rows than this name one file, all of them count as first.
+  /// If more rows than this number name one file, all of them count as first.
   private static let mostCompared = 1000
 
-  /// The files among these that rows name. Reads the marked columns once for all files.
+  /// The files among `paths` that rows name. Reads the columns for attachments once for all files.
   func named(among paths: Set<AttachmentPath>) throws -> Set<AttachmentPath> {
     let new = paths.filter { rows[$0] == nil }
     let found = try NamedAttachments(store.tables).rows(naming: new, in: store.database)
@@ -70,7 +71,7 @@ final class FileNameRights {
     return found
   }
 
-  /// The share of the device's own rows among the rows that named a file first.
+  /// How many of the rows that named a file first belong to the device.
   func share(of device: EnrolledDevice, naming path: AttachmentPath) throws -> Share {
     if let known = shares[path]?[device.id] { return known }
     let share = try share(of: device, in: firstRows(naming: path), naming: path)

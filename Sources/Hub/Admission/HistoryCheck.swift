@@ -7,7 +7,8 @@ import SatchelWorkspace
 /// Checks whether a device's bundle belongs to the history of this hub.
 ///
 /// A hub that was set back uses some emission numbers again. Two copies of one hub do so too. So a device names its
-/// emission by digest, with the hub's signature. If this hub signed an emission that it does not know, it was set back.
+/// present emission by its digest, and adds the hub's signature. If this hub signed an emission and does not know it,
+/// the hub was set back.
 struct HistoryCheck {
   private let hub: HubWorkspace
   private let store: HubStore
@@ -35,7 +36,7 @@ struct HistoryCheck {
     try checkReach()
   }
 
-  // MARK: the emission on which the device is
+  // MARK: the present emission of the device
 
   private func checkEmission() throws {
     guard changes.received > .zero else { return }
@@ -46,7 +47,7 @@ struct HistoryCheck {
     }
     let emission = emission(of: proof)
     if try isMade(emission) { return }
-    // The signature does not contain the epoch. So an emission of another epoch proves nothing about this epoch.
+    // The signature does not cover the epoch. So an emission of another epoch proves nothing about this epoch.
     guard changes.received >= store.identity.firstEmission, try !store.isCollected(emission.digest),
       let signature = proof.signature,
       try isSignedByUs(emission, signature)
@@ -61,14 +62,14 @@ struct HistoryCheck {
 
   private func isMade(_ emission: Manifest.EmissionLink) throws -> Bool {
     if try store.knowledge(of: emission, for: device) == .made { return true }
-    // A device that was enrolled again may have an emission that the hub made for its former name.
+    // A device with a new name may have an emission that the hub made for its former name.
     guard let former = try device.continues.flatMap({ try store.device($0) }) else { return false }
     return try store.knowledge(of: emission, for: former) == .made
   }
 
   /// Records that the device knows the hub's next key, if that key signed the device's emission. The hub may have lost
-  /// this fact when its files were put back from a copy. Without it, the hub would sign with its earlier key, and the
-  /// device would refuse the bundles.
+  /// this record when its files were put back from a copy. Without the record, the hub would sign with its earlier key,
+  /// and the device would refuse the bundles.
   private func noteNextKey() throws {
     guard !device.knowsNextKey, let next = try hub.keys.nextKey(), let proof = changes.proof,
       let signature = proof.signature
@@ -100,8 +101,8 @@ struct HistoryCheck {
     return signature.isOf(emission, from: store.identity.id, to: addressees, store.dataset.name, signedBy: keys)
   }
 
-  /// The refusal of a bundle whose emission the hub does not know. If the hub's folder `keys/` was put back too, a key
-  /// that the hub lost may have signed that emission.
+  /// The refusal of a bundle whose emission the hub does not know. If the hub's folder `keys/` was put back too, the
+  /// hub may have lost the key that signed the emission.
   private func unknownEmission() throws -> Refusal {
     if let proof = changes.proof, let signature = proof.signature,
       try isSignedByThief(emission(of: proof), signature)
@@ -131,8 +132,9 @@ struct HistoryCheck {
       keeping: .quarantine)
   }
 
-  /// The refusal of a bundle on an emission of the present epoch that a lost key signed. In this epoch the device
-  /// expects bundles after the thief's emission. So this hub can make no bundle for it.
+  /// The refusal of a bundle whose emission is of the present epoch, but was signed by a thief with a lost key. The
+  /// device expects bundles that follow the thief's emission. So in this epoch, the hub can make no bundle for the
+  /// device.
   private var emissionOfThief: Refusal {
     Refusal(
       .unknownEmission,
@@ -162,7 +164,7 @@ struct HistoryCheck {
       throw refusal
     }
     let emission = emission(of: proof)
-    // This hub made the emission, and so it knows the emission's epoch. But the bundle names another epoch.
+    // This hub made the emission, and it made the emission in another epoch than the bundle names.
     if try isMade(emission) { throw refusal }
     // A thief with the hub's key made the emission and misled the device. The work of the device's user is still valid.
     if try isSignedByThief(emission, signature) { return }
@@ -170,16 +172,16 @@ struct HistoryCheck {
       if mayFollowUnknownKey { return }
       throw refusal
     }
-    // The hub recorded the epoch of this emission when it came first. If bundles could name other epochs for it, they
-    // could stop the hub again and again.
+    // The hub has recorded this emission before, with its epoch. If it could come again with other epochs, it could
+    // stop the hub again and again.
     if try store.isCollected(emission.digest) { throw refusal }
     throw try hub.proofOfSetBack(emission, of: changes.epoch, after: changes.former, for: device.id, store)
   }
 
-  /// Refuses new work of a former epoch if this hub lacks the key that signed the work's emission.
+  /// Refuses new work of a former epoch if this hub lacks the key that signed the device's emission.
   ///
-  /// In this case the hub's folder `keys/` is older than its devices' keys. The device refuses every bundle that the
-  /// hub signs, and so it never learns that it must deliver again.
+  /// Then the hub's folder `keys/` is older than the keys of its devices. The device refuses every bundle that the hub
+  /// signs. So it never learns that it must deliver again.
   private func checkFormerEmission() throws {
     guard changes.received > .zero, changes.sequence > device.merged, let proof = changes.proof, try namesUnknownKey(),
       try !mayFollowUnknownKey(), try !isMade(emission(of: proof))
@@ -187,22 +189,23 @@ struct HistoryCheck {
     throw try unknownEmission()
   }
 
-  /// Whether the bundle names a signature by a key that this hub does not have. The signature cannot be verified here.
+  /// Whether the signature that the bundle names is by a key that this hub does not have. It cannot be verified here.
   private func namesUnknownKey() throws -> Bool {
     guard let signature = changes.proof?.signature else { return false }
     return try !hub.ownKeys().contains { $0.id == signature.keyID }
   }
 
-  /// Whether the device follows a newer key of this hub, as its bundle says. False after the hub replaced a lost key.
+  /// Whether the device follows a newer key of this hub, as far as its bundle shows. False after the hub replaced a
+  /// lost key.
   func followsNewerKey() throws -> Bool { try namesUnknownKey() && !mayFollowUnknownKey() }
 
-  /// Whether the device may follow a key of this hub that this hub does not know. See the method of the store.
+  /// Whether the device may follow a key of this hub that this hub does not know. The method of the store explains it.
   private func mayFollowUnknownKey() throws -> Bool { try store.mayFollowUnknownKey(device) }
 
-  // MARK: its user
+  // MARK: the user
 
   /// Refuses work in the name of a user whom this hub's record does not name for the device. The device got this user
-  /// in the lost time, or it had this user at a hub that was lost. Without the refusal, the work would count as another
+  /// in the lost time, or had this user at a hub that was lost. If the hub merged the work, it would count as another
   /// user's work.
   private func checkUser() throws {
     guard let user = try unknownUser() else { return }
@@ -211,10 +214,11 @@ struct HistoryCheck {
       keeping: .waiting)
   }
 
-  /// The user whom the bundle names, if the hub does not know that the device works or worked for that user. nil if the
-  /// hub knows. Also nil if the hub made the emission on which the bundle builds, because that emission shows the user.
+  /// The user whom the bundle names, if the hub has no record that the device works or worked for this user. nil if the
+  /// hub has this record. Also nil if the hub made the device's emission, because the emission shows the user.
   func unknownUser() throws -> String? {
-    // If a bundle of the present epoch comes from a hub that was lost, it builds on no emission.
+    // A bundle of the present epoch is only suspect if it builds on no emission: then it may come from a hub that was
+    // lost.
     let isOfPresent = changes.epoch == store.identity.epoch
     guard isOfPresent == (changes.received == .zero), changes.sequence > device.merged, try !isOnOwnEmission() else {
       return nil
@@ -231,11 +235,10 @@ struct HistoryCheck {
     return try store.emission(changes, of: device.id) != nil
   }
 
-  // MARK: exports before it
+  // MARK: missing exports
 
-  /// Refuses a bundle if exports are missing between it and the last export that the hub merged. A bundle contains all
-  /// changes since its base, which is an earlier export. If the hub lacks the base, some earlier changes have not come
-  /// in any bundle.
+  /// Refuses a bundle if exports between it and the last merged export are missing. A bundle contains all changes since
+  /// its base, an earlier export. If the hub has not merged the base, it lacks changes that no bundle has brought.
   private func checkReach() throws {
     guard changes.sequence.rawValue <= device.merged.rawValue + Manifest.Scope.longestJump else {
       throw Refusal(
@@ -244,7 +247,8 @@ struct HistoryCheck {
         hint: "No device makes so many exports. Ask its user.", keeping: .quarantine)
     }
     if changes.sequence <= device.merged || changes.reaches(back: device.merged) { return }
-    // Release 0.1 does not send the base. Within one epoch, its base is always the last acknowledged export.
+    // Release 0.1 does not send the base. Within one epoch, the base of release 0.1 is always the last acknowledged
+    // export.
     if changes.base == nil, changes.epoch == store.identity.epoch { return }
     throw Refusal(
       .gap,
@@ -263,8 +267,8 @@ struct HistoryCheck {
 }
 
 extension Signature {
-  /// Whether this is the signature of an emission from this hub: a key of the hub signed the emission's digest, for one
-  /// of these devices.
+  /// Whether this is a signature of the hub for this emission: a trusted key signed the emission's digest. The signed
+  /// comment also names this hub, the right device, the dataset and the number.
   /// - Parameter keys: the keys of the hub that are still trusted.
   func isOf(
     _ emission: Manifest.EmissionLink, from hub: ReplicaID, to devices: [ReplicaID], _ dataset: String,

@@ -58,7 +58,7 @@ struct KnownKeys {
       hint: "A new key must not have another owner. Ask the device's user who made this file.", keeping: .quarantine)
   }
 
-  /// Returns the keys on the list of revoked keys with which a trusted replica still signs.
+  /// Returns keys that are on the list of revoked keys although a trusted replica still signs with them.
   func wronglyRevoked() throws -> [(key: PublicKey, owner: Owner)] {
     let revoked = Set(try store.revocations()?.keys ?? [])
     if revoked.isEmpty { return [] }

@@ -1,7 +1,7 @@
 import SatchelValues
 
-/// Finds the log entries of the last inserts of rows. Reads each entry from before the command only once, even if very
-/// many rows refer to one row.
+/// Finds the log entries of the last inserts of rows. Very many rows may refer to one row. So entries from before the
+/// command are remembered, and each is read only once.
 final class NewestInserts {
   private let store: HubStore
   /// The newest entry when the command began. Later entries are not remembered, because they may be rolled back.

@@ -14,7 +14,7 @@ struct PrimaryKeyLimit {
 
   /// The most by which a new key may exceed all known keys.
   private static let longestJump: Int64 = 1_000_000
-  /// An app may choose keys up to this number. It leaves room for 2^40 more keys below 2^53. JavaScript and many JSON
+  /// An app may choose keys up to this number. Above it, 2^40 keys are left below 2^53. JavaScript and many JSON
   /// readers are exact only up to 2^53.
   private static let greatestOfChoice: Int64 = (1 << 53) - (1 << 40)
 
@@ -32,7 +32,7 @@ struct PrimaryKeyLimit {
     return table.rules.keys == .blocks ? jump : max(jump, Self.greatestOfChoice)
   }
 
-  /// Whether this key is forbidden for a device's new row: it is above the limit, and not in a range of the device.
+  /// Whether this key is forbidden for a new row of a device: it is above the limit, and in no range of the device.
   /// - Parameters:
   ///   - device: nil if the device was removed.
   ///   - limit: the result of `greatest`.

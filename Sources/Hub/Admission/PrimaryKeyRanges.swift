@@ -7,9 +7,9 @@ import SatchelWorkspace
 /// The primary keys that a device may give to its new rows, in tables with `"keys": "blocks"`.
 ///
 /// A device uses keys from the ranges that the hub gave to it, or to the device of which it was a copy. Ranges that the
-/// hub gave in the lost time count too. SQLite counts on from the greatest key of the table. So a device makes keys
-/// outside its ranges in two cases: a range is used up, or a row of the device has a key above the range. Both cases
-/// end when the hub's next bundle reaches the device.
+/// hub gave in the lost time count too. SQLite gives the next key above the greatest key of the table. So a device
+/// makes keys outside its ranges in two cases. A range is used up, or the device has a row with a key above the range.
+/// Both cases end when the hub's next bundle reaches the device.
 final class PrimaryKeyRanges {
   /// How a new row came here.
   enum Arrival {
@@ -26,12 +26,12 @@ final class PrimaryKeyRanges {
     let isFromTheStart: Bool
     /// Whether the device has proved, in an earlier bundle, that it received a range.
     let isProved: Bool
-    /// The keys in the bundle that are allowed outside the ranges, because SQLite counted on to them. nil until
-    /// computed.
+    /// The keys in the bundle that are outside the ranges, and that SQLite gave by counting on. They are allowed. nil
+    /// until computed.
     var beyond: Set<Int64>?
 
-    /// The greatest distance that is allowed between two keys that SQLite gave in succession: half a range. SQLite
-    /// skips the keys of deleted rows.
+    /// The greatest allowed distance between two keys that SQLite gave one after the other: half a range. SQLite skips
+    /// the keys of deleted rows.
     var gap: Int64 { own.last.map { ($0.last - $0.first + 1) / 2 } ?? 0 }
 
     func isNear(_ key: Int64, after other: Int64) -> Bool { other < key && other >= key - gap }
@@ -39,7 +39,7 @@ final class PrimaryKeyRanges {
     /// The last range that ends below a key.
     func last(before key: Int64) -> KeyBlock? { own.filter { $0.last < key }.max { $0.last < $1.last } }
 
-    /// Whether the device could not use a range for a row, because it had no range yet.
+    /// Whether a row may have a key outside the ranges, because the device had no range yet when it made the row.
     func excuses(_ isFromBefore: Bool) -> Bool { !isProved && (isFromBefore || !isFromTheStart) }
   }
 
@@ -49,7 +49,7 @@ final class PrimaryKeyRanges {
   /// The keys of the new rows of a bundle, by table. The value says whether the row may be older than the device's
   /// enrolment.
   private var sent: [Int: [Int64: Bool]] = [:]
-  /// For each key that was looked up, whether the device made the row.
+  /// For each key in a lookup, whether the device made the row with this key.
   private var made: [Int: [Int64: Bool]] = [:]
 
   /// The device, and the devices of which it was a copy. A copy may be a copy of another copy.
@@ -68,7 +68,8 @@ final class PrimaryKeyRanges {
     self.histories = histories
   }
 
-  /// Records the key of a new row of the bundle. The caller must record all rows before it judges the first row.
+  /// Records the key of a new row of the bundle. The caller must record all rows of the bundle before it judges the
+  /// first one.
   func noteSent(_ key: Int64, isFromBefore: Bool, in place: Int) {
     if store.tables[place].rules.keys == .blocks { sent[place, default: [:]][key] = isFromBefore }
   }
@@ -90,7 +91,7 @@ final class PrimaryKeyRanges {
     }
   }
 
-  /// Whether a row had this key before, or the hub gave a row this key as a new key.
+  /// Whether a row had this key before, or the hub gave this key to a row.
   private func isKnown(_ key: RowKey, in place: Int) throws -> Bool {
     if try store.isGiven(key.values[0], in: place) { return true }
     // A row number without a stamp does not count: only a line in a bundle named its key.
@@ -113,13 +114,13 @@ final class PrimaryKeyRanges {
     try BlockTable.given(to: replica, of: store.tables[place].name, in: store.database)
   }
 
-  /// Whether this emission was the device's first one.
+  /// Whether this emission was the first one for the device.
   private func isFirst(_ number: EmissionNumber) throws -> Bool {
     if device.proved != .zero { return false }
     return try store.emissions(of: device.id).first.map { number <= $0.number } ?? false
   }
 
-  // MARK: keys to which SQLite went on
+  // MARK: keys by which SQLite counted on
 
   private func beyond(in place: Int) throws -> Set<Int64> {
     let ranges = try ranges(in: place)
@@ -136,8 +137,8 @@ final class PrimaryKeyRanges {
     return found
   }
 
-  /// Whether SQLite counted on to this key. It counts on from a used range. It also counts on from a row that the
-  /// device made, or whose key is in the device's ranges.
+  /// Whether SQLite counted on to this key. SQLite counts on from a used range, or from a row. The row is the device's
+  /// own, or its key is in the device's ranges.
   private func follows(_ key: Int64, _ ranges: Ranges, in place: Int) throws -> Bool {
     if try isUsedUp(before: key, ranges, in: place), let last = ranges.last(before: key)?.last,
       ranges.isNear(key, after: last)

@@ -5,9 +5,9 @@ import SatchelWorkspace
 
 /// Judges a reported conflict as the hub would have judged the change itself.
 ///
-/// The device cannot know whether a row was deleted or only left its user's scope. The hub knows this, and also knows
-/// the user's rights. It shows its own row to the person who decides. A report gives the user no more rights than the
-/// change itself would have given.
+/// The device cannot know whether a row was deleted or only left its user's scope. The hub knows this, and it knows the
+/// user's rights. The person who decides sees the hub's own row. A report gives the user no more rights than the change
+/// itself would have given.
 final class ReportJudge {
   private let scope: ScopeStore
   /// The device, with the author of the bundle as its user.
@@ -20,7 +20,7 @@ final class ReportJudge {
     (self.scope, self.device, held) = (scope, device, EverHeldRows(scope.store, device, user: device.user))
   }
 
-  /// Changes the record of a reported conflict to what the hub knows.
+  /// Corrects the record of a reported conflict by what the hub knows.
   /// - Returns: the part of the conflict that the user may not see.
   func judge(_ record: inout ConflictRecord) throws -> HiddenPart {
     guard let place = store.place(of: record.table) else { return .nothing }

@@ -50,8 +50,8 @@ struct ReportedConflicts {
       record.stamp = min(line.stamp, latest)
       // The decision and its user come later, as a resolution in the same bundle.
       (record.decision, record.state) = (nil, line.state == .settled ? .settled : .open)
-      // Only the hub may say that a user lost a right, because `resolve --all` decides such a conflict. A device may
-      // say `revoked` only about a table that left the dataset.
+      // Only the hub may record that a user lost a right, because `resolve --all` decides such a conflict. A device may
+      // report `revoked` only for a table that left the dataset.
       if record.kind == .revoked, store.place(of: record.table) != nil { record.kind = .forbidden }
       let hidden = try judge.judge(&record)
       try ConflictTable.add(
@@ -73,7 +73,7 @@ struct ReportedConflicts {
     }
   }
 
-  /// - Parameter former: all tables that were ever in the dataset. nil until this method looks them up.
+  /// - Parameter former: all tables that were ever in the dataset. nil at first; this method sets it when it needs it.
   private func check(tableOf line: ConflictRecord, among former: inout Set<Name>?) throws {
     if let place = store.place(of: line.table) {
       guard line.key.values.count == store.tables[place].schema.key.count else {
@@ -95,7 +95,7 @@ struct ReportedConflicts {
       })
   }
 
-  /// Returns this device and its related histories. Conflicts of all of them belong to the device.
+  /// Returns the ids of this device and of its related histories. The conflicts of all of them count as the device's.
   private func family() throws -> [ReplicaID] {
     let former = [device.continues].compactMap(\.self)
     let parted = try ([device.id] + former).flatMap { try store.branches(of: $0).map(\.id) }
@@ -104,9 +104,9 @@ struct ReportedConflicts {
 
   /// Returns the id for a report. nil if the hub knows the conflict already.
   ///
-  /// The line's id stays if it is the digest that the format requires. Any other id is only the device's name for the
-  /// conflict: the row's key or a column's name may have changed since. Such an id cannot be used, because a stranger
-  /// could choose an id that another conflict has.
+  /// The id in the line stays if it is the digest that the format requires. Any other id gets replaced, because a
+  /// stranger could choose an id that another conflict has. The device still knows the conflict by its own id. The
+  /// digest may differ because the row's key or a column's name has changed since.
   private func newID(of line: ConflictRecord, among family: [ReplicaID]) throws -> ConflictID? {
     if try store.conflict(called: line.id, by: family) != nil { return nil }
     let isRight = [device.id, device.continues].compactMap(\.self).contains { line.isNamed(asChangeOf: $0) }
@@ -115,8 +115,8 @@ struct ReportedConflicts {
       guard let known = try ConflictTable.conflict(id, in: store.database) else { return id }
       if family.contains(known.record.device) { return nil }
     }
-    // Earlier builds accepted any id from any device. So another conflict may have this id, and the report gets another
-    // one.
+    // An earlier build accepted any id from any device. So a conflict of another device may have this id, and the
+    // report gets a different one.
     return own.meeting(line.hubValues ?? [])
   }
 }

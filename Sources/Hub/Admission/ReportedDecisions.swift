@@ -3,8 +3,8 @@ import SatchelConflicts
 import SatchelValues
 import SatchelWorkspace
 
-/// Closes conflicts that a device's user decided. Only conflicts of this user are closed, and the decisions get this
-/// user's name.
+/// Closes conflicts that a device's user decided. It closes only conflicts of this user, and records this user as the
+/// person who decided.
 struct ReportedDecisions {
   let store: HubStore
   /// The device, with the author of the bundle as its user.
@@ -14,19 +14,18 @@ struct ReportedDecisions {
   /// The limits for the device's waiting changes.
   let heldLimit: HeldLimit
 
-  /// A row whose conflict was decided at the hub before the device's decision reached the hub.
+  /// A row of a late decision: its conflict was already decided at the hub when the device's decision came.
   struct LateRow: Hashable {
     let table: Name
     let key: RowKey
     let generation: Generation
   }
 
-  /// Takes the decisions of the bundle. If a conflict gets two decisions, the decision that reaches the hub first
-  /// counts.
+  /// Takes the decisions of the bundle. If a conflict has two decisions, the first decision at the hub counts.
   func take(_ bundle: borrowing VerifiedBundle) throws -> (resolved: Int, late: Set<LateRow>) {
     var resolved = 0
     var late: Set<LateRow> = []
-    // The conflicts that these decisions accept, as they were before.
+    // The conflicts that these decisions decide for the device, as they were before.
     var accepted: [ConflictRecord] = []
     let histories = [device.id, device.continues].compactMap(\.self)
     try bundle.eachResolution { resolution in

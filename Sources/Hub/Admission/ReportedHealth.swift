@@ -4,8 +4,8 @@ import SatchelPlatform
 extension DeviceHealth {
   /// The statement of a device about its health, as the hub shows it to people. No decision depends on it.
   ///
-  /// The format limits the numbers and texts. The times are by the device's clock. A time later than the hub's own time
-  /// counts as the hub's own time. Otherwise a device whose clock is ahead would seem to have reported just now for too
+  /// The format limits the numbers and texts. The times are by the device's clock. A time after the hub's own time is
+  /// replaced by the hub's own time. Otherwise the statement of a device whose clock is ahead would look new for too
   /// long.
   /// - Parameters:
   ///   - created: the time of the bundle, as the text in its manifest.

@@ -1,11 +1,11 @@
 import SatchelValues
 import SatchelWorkspace
 
-/// Stops a device that brings work of a user whom this hub's record does not name for it.
+/// Stops a device if it brings work of a user whom this hub's record does not name for the device.
 ///
-/// The device got another user in the lost time, or it had another user at a hub that was lost. The device's work could
-/// count in the name of the wrong user, and the device might receive the wrong user's rows. So the hub merges nothing
-/// of the device, and makes no bundle for it, until its operator records the hand-over.
+/// The device got another user in the lost time, or had another user at a hub that was lost. Its work could count in
+/// the name of the wrong user, and it could receive the wrong user's rows. So the hub merges nothing of the device, and
+/// makes no bundle for it. The operator ends this by recording the hand-over.
 extension HubWorkspace {
   /// The user whom a waiting bundle of the device names, if this hub's record does not name that user for it. nil if no
   /// bundle of the device waits for this reason.

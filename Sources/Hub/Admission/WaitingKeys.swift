@@ -2,7 +2,8 @@ import SatchelConflicts
 import SatchelRows
 import SatchelValues
 
-/// Decides whether a new row waits for a person because of its key. For rows that were not accepted at once.
+/// Decides whether a new row must wait for a person because of its key. It is about rows that the hub did not accept at
+/// once.
 final class WaitingKeys {
   private let store: HubStore
   private var ranges: [ReplicaID: PrimaryKeyRanges] = [:]
@@ -15,7 +16,7 @@ final class WaitingKeys {
     let device = try store.device(record.device)
     let limit = try PrimaryKeyLimit(store).greatest(in: place)
     if try PrimaryKeyLimit(store).forbids(record.key, above: limit, in: place, to: device) { return true }
-    // A row that may be older than its device's enrolment waits for another reason.
+    // A row that may be older than its device's enrolment waits anyway, for another reason.
     let mayBeFromBefore = record.generation == Generation(0) && record.kind != .constraint
     guard let device, !mayBeFromBefore else { return false }
     let known = try ranges[device.id] ?? PrimaryKeyRanges(store, of: device)

@@ -30,9 +30,9 @@ struct EmissionLines: ChangeLineMaker {
     digesters = schemas.map { RowDigester($0) }
   }
 
-  /// The line, with a digest of each state that the row may have on the device: its first eight bytes, each once. nil
-  /// means a missing row. If the row exists at the hub, the line also says which columns other devices or the hub
-  /// wrote.
+  /// The line, with a digest of each state that the row may have on the device. Only the first eight bytes of each
+  /// digest are in the line, and equal digests come once. nil means that the row is missing. If the row exists at the
+  /// hub, the line also says which columns other replicas wrote.
   mutating func line(of item: Item) throws -> ChangeLine {
     guard let belief = item.belief else { return item.line }
     var line = item.line

@@ -18,7 +18,7 @@ struct EmissionPlan {
   let emissions: [Emission]
   /// The rows that the device held after each of `emissions`.
   let held: [[RowSet]]
-  /// The rows that the user may see now, as a set for each table. Rows that stay behind are missing.
+  /// The rows that the user may see now, as a set for each table. Rows that stay behind are not in it.
   var visible: [RowSet]
   /// The basis on which `visible` was evaluated. nil if the next emission cannot derive its rows from `visible`.
   var basis: String?
@@ -33,7 +33,7 @@ struct EmissionPlan {
   let carriesDefinition: Bool
   /// The migrations from the oldest version that the device may have to the present version.
   let migrations: [Migration]
-  /// Whether nothing is new apart from the rows.
+  /// Whether nothing is new for the device, apart from rows.
   private let isQuiet: Bool
   /// The rows that changed since the newest of `emissions`.
   private let newsSince: [RowSet]
@@ -46,7 +46,7 @@ struct EmissionPlan {
   /// - Parameters:
   ///   - mustTellKey: whether the hub has a next key that its devices must learn.
   ///   - isKept: whether the file of an emission is still in its place, and can be carried.
-  ///   - saidAnything: whether the device delivered anything after an export that needs an acknowledgement.
+  ///   - saidAnything: whether the device sent anything that needs an acknowledgement, in an export after `after`.
   init(
     _ store: HubStore, device: EnrolledDevice, user: User, full: Bool, mustTellKey: Bool,
     isKept: (Emission) throws -> Bool, saidAnything: (_ after: SequenceNumber) throws -> Bool
@@ -81,8 +81,8 @@ struct EmissionPlan {
       var grants: [RowSet] = []
       for (place, now) in visible.enumerated() {
         // The device may have any of these emissions by now. So it holds at least the rows that all of them held, and
-        // at most the rows that any of them held. A row that the device itself wrote counts as held in the emissions
-        // before this write.
+        // at most the rows that any of them held. If the device itself wrote a row, the row counts as held in all
+        // emissions before that.
         let withOwn = zip(held, changed[place].own).map { $0[place].union($1) }
         let heldByAll = withOwn.dropFirst().reduce(withOwn[0]) { $0.intersection($1) }
         let heldByAny = held.reduce(RowSet()) { $0.union($1[place]) }
@@ -104,15 +104,15 @@ struct EmissionPlan {
       // No row of a full bundle may stay behind, because the device would lose it.
       grants = store.tables.map { _ in RowSet() }
     }
-    // If an emission was forgotten, or was made before the hub was lost, the device may have any version of the
-    // dataset.
+    // The hub may have forgotten the device's emission, or may have made it before a loss. Then the device may have any
+    // version of the dataset.
     let knowsAll =
       emissions.contains { $0.number == device.proved } || (emissions.first?.number ?? number).rawValue == 1
     let oldest = knowsAll ? emissions.map(\.version).min() ?? store.dataset.version : 0
     migrations = try VersionTable.migrations(after: oldest, in: store.database)
     carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
 
-    // If the last emission's file is not in its place, and the device did not confirm the emission, it counts as lost.
+    // An emission counts as lost if its file is not in its place any more, and the device has not proved it.
     guard !full, let last, last.isWritten, try last.number <= device.proved || isKept(last) else {
       isQuiet = false
       return

@@ -23,8 +23,8 @@ struct EmissionWriter {
     }
   }
 
-  /// Adds the new keys of the device's own rows, if the device may not know them, and the device's key ranges. These
-  /// lines come first, in a full bundle too.
+  /// Adds the device's key ranges, and the new keys of the device's own rows that it may not know. These lines come
+  /// first, in a full bundle too.
   private func addKeys(to line: (ChangeLine) throws -> Void) throws {
     guard store.tables.contains(where: \.renamesRows) else { return }
     for row in try keysToTell() {
@@ -85,8 +85,8 @@ struct EmissionWriter {
       try addKeys { try add(EmissionLines.Item(line: $0)) }
       for place in store.tables.indices.reversed() {
         try store.numbers[place].each(of: plan.gone[place], in: store.database) { member in
-          // The time of the deletion is not sent, because it would reveal that the row was deleted and is not only
-          // hidden.
+          // The time of the deletion is not sent. It would reveal that the row was deleted, and not only hidden from
+          // the user.
           let beliefs = saysBefore ? beliefs : nil
           let current = try beliefs == nil ? nil : store.rows[place].row(member.key)
           let line = ChangeLine(
@@ -121,8 +121,8 @@ struct EmissionWriter {
     return member.key
   }
 
-  /// The state of a conflict about a row that the device lost, as it is sent to the device. It depends only on the
-  /// policy. If stamps decided, the state would reveal that the row was deleted and not hidden.
+  /// The state of a conflict that is sent to the device, if the device lost the conflict's row. Only the policy decides
+  /// it. A comparison of stamps would reveal that the row was deleted and not hidden.
   private func stateForUser(of record: ConflictRecord, in place: Int) -> ConflictState {
     [.open, .settled].contains(record.state) ? store.tables[place].rules.conflict.stateOfUncompared : record.state
   }
@@ -145,7 +145,7 @@ struct EmissionWriter {
   private func forUser(_ known: ConflictRecord) throws -> ConflictRecord {
     let place = store.place(of: known.table)
     var record = known
-    // The user must not learn whether the row was deleted or is only hidden. A table that left the dataset is no
+    // The user must not learn whether the row was deleted or is only hidden. But a table that left the dataset is no
     // secret.
     if record.kind == .revoked, place != nil, !record.isTakenLate { record.kind = .updateDelete }
     guard let place,

@@ -25,7 +25,7 @@ public struct EmitReport: Sendable {
   public var attachedLeft = 0
   /// The size of the bundle's file.
   public var bytes: Int64 = 0
-  /// False if the device needs nothing that is not in the emission `number`.
+  /// False if the emission `number` already has everything for the device.
   public let isNew: Bool
 }
 
@@ -75,13 +75,13 @@ extension HubWorkspace {
       }
       return try platform.files.size(trial.write(sealed, for: recipients))
     }
-    // Files are copied outside a transaction, so the device's rows may change meanwhile. The transaction below
-    // determines again which files the device needs.
+    // Files are copied outside a transaction, so rows may change meanwhile. The transaction below determines again
+    // which files the device needs.
     let attachments = HubAttachments(store, self)
     var attached = HubAttachments.Outgoing()
     var seen: [SeenFile] = []
     if attachments.areAny {
-      // The app at the hub may have written rows since then that name files from devices.
+      // The app at the hub may have written rows that name files from devices.
       if try store.namesCursor() < store.cursor() {
         try turns.take { try store.writeTransaction(runMode) { try settleNames(.changed, store) } }
       }
@@ -118,7 +118,7 @@ extension HubWorkspace {
     var report = made.plan.report(file: path, isNew: made.sealed != nil)
     report.attached = made.sealed == nil ? 0 : attached.count
     report.attachedLeft = made.sealed == nil ? attached.dueLeft : attached.left
-    // If the device has the emission, its file may be deleted already.
+    // `kind` is checked, because the file may be deleted already if the device has the emission.
     let isThere = try bytes == nil && platform.files.kind(path) == .file
     report.bytes = try bytes ?? (isThere ? platform.files.size(path) : 0)
     return report
@@ -152,7 +152,8 @@ extension HubWorkspace {
     return last.number
   }
 
-  /// Decides the content of an emission. First, all local writes enter the log. The caller must hold the transaction.
+  /// Decides the content of an emission. First, all local writes are recorded in the log. The caller must hold the
+  /// transaction.
   private func plan(
     for device: EnrolledDevice, _ user: User, full: Bool, mustTellKey: Bool, replacing oversized: EmissionNumber?,
     _ store: HubStore
@@ -170,15 +171,15 @@ extension HubWorkspace {
     }
   }
 
-  /// The most exports that the hub leaves without an acknowledgement because they contain only acknowledgements. An
-  /// emission reads each of them.
+  /// The most exports that the hub leaves without an acknowledgement, because they contain only acknowledgements. Each
+  /// emission reads these exports again.
   private static let mostUnanswered = 100
 
   /// Whether the emission in this file is signed with the key that signs for the device now. True for a device that is
   /// known to be in the present epoch, and for a file that the hub cannot read.
   ///
-  /// If a hub's folder `keys/` was put back too, the hub signs its first emissions of the epoch with an old key. The
-  /// devices have already replaced this key. When the newer keys are back, these emissions are made again.
+  /// A hub's folder `keys/` may have been put back too. Then the hub signs its first emissions of the epoch with an old
+  /// key, which the devices have already replaced. When the newer keys are back, the hub makes these emissions again.
   private func isSignedWithPresentKey(_ path: String, for device: EnrolledDevice, _ store: HubStore) throws -> Bool {
     guard device.state == .active, device.proved < store.identity.firstEmission,
       let signer = try reader.identityIfSound(of: path, trust: .keys(ownKeys()))?.signer
@@ -188,14 +189,14 @@ extension HubWorkspace {
   }
 
   /// Whether the device delivered anything after this export that needs an acknowledgement. An export that only
-  /// acknowledges needs none. Otherwise both sides would answer each other for ever. Any export of a former user needs
-  /// one, because the device asks people to carry it until the hub has acknowledged it.
+  /// acknowledges needs none. Otherwise both sides would answer each other for ever. An export of a former user always
+  /// needs one: the device asks people to carry it until the hub has acknowledged it.
   private func saidAnything(
     _ device: EnrolledDevice, _ user: User, after sequence: SequenceNumber, _ store: HubStore
   ) throws -> Bool {
     let later = try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
       .filter { $0.number > sequence.rawValue }
-    // Each emission reads these exports again until one is acknowledged. So their number is limited.
+    // The loop reads these exports again for each emission. So after many of them, the hub acknowledges.
     if later.count > Self.mostUnanswered { return true }
     for bundle in later {
       let manifest = try reader.manifestIfSound(of: bundle.path, trust: .keys(trustedKeys(store)))
@@ -220,8 +221,8 @@ extension HubWorkspace {
     try HubAttachments(store, self).seal(attached, of: plan, into: &draft)
     draft.require(store.tables.critical)
     let now = platform.clock.milliseconds()
-    // The stamp comes only from the bundle's own content. Any other stamp could reveal changes that this user may not
-    // see.
+    // Only the bundle's own content and the clock decide the stamp. Any other stamp could reveal changes that this user
+    // may not see.
     newest = max(newest, Stamp(milliseconds: now))
     var scope = Manifest.Scope(
       epoch: store.identity.epoch, number: plan.number, after: plan.extent == .full ? .zero : plan.device.proved,

@@ -4,8 +4,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Makes bundles for many devices, with one open database for all of them. Opening and checking the database takes as
-/// long as making the bundle for one device with few changes.
+/// Makes bundles for many devices, and keeps the database open for all of them. To open and check the database takes as
+/// long as to read the changes for one device.
 public final class Emitter {
   private let hub: HubWorkspace
   private let turns: WriteLockPacing
@@ -16,13 +16,14 @@ public final class Emitter {
     turns = WriteLockPacing(hub.platform.clock)
   }
 
-  /// Writes a bundle for one device into the outbox. It has the rows that the device's user may see and that the device
-  /// may lack. If nothing is new, no bundle is written.
+  /// Writes a bundle for one device into the outbox. The bundle has the rows that the device's user may see and that
+  /// the device may lack. If nothing is new, no bundle is written.
   /// - Parameters:
   ///   - full: send everything, even if the device has it.
   ///   - encryption: has no effect on a bundle that already exists.
-  ///   - room: the room for the bundle. All rows are sent, whatever the room is. Attached files that do not fit are
-  ///     sent with later bundles. If the last bundle has files and does not fit, another bundle is made.
+  ///   - room: the room for the bundle. The bundle has all rows, even beyond this room. Only for a requested size, rows
+  ///     of a lower priority may stay behind. Attached files that do not fit are sent with later bundles. If the last
+  ///     bundle has files and does not fit, another bundle is made.
   public func emit(
     to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, room: BundleRoom = BundleRoom()
   ) throws -> EmitReport {
@@ -43,7 +44,7 @@ public final class Emitter {
     try withStore { try hub.cut(report, size: size, parity, into: target, $0) }
   }
 
-  /// Puts volumes of a finished bundle on a medium, as many as fit. Begins with the first volume that is on no medium
+  /// Puts volumes of a finished bundle on a medium, as many as fit. Continues with the volumes that are on no medium
   /// yet.
   /// - Parameters:
   ///   - file: the path of the bundle.

@@ -16,9 +16,8 @@ struct ExpectedRows {
 
   /// Returns the tally of the expected rows.
   ///
-  /// If the device has nearly all rows of the table, this reads the whole table once and removes the other rows again.
-  /// Such a pass also counts writes that capture has missed. So its tally is only used if it is equal to the device's
-  /// tally.
+  /// If the device has nearly all rows of the table, this reads the whole table, and subtracts the other rows. Such a
+  /// pass also counts writes that capture has missed. So its tally is used only if it is equal to the device's tally.
   /// - Parameters:
   ///   - theirs: the table's tally on the device.
   ///   - asked: the sums whose rows are needed one by one.
@@ -39,13 +38,13 @@ struct ExpectedRows {
 
   private var schema: TableSchema { store.tables[place].schema }
 
-  /// Whether only few rows of the table are not expected, or were changed since the emission.
+  /// Whether few rows of the table were changed since the emission or are not expected on the device.
   private func areNearlyAll() throws -> Bool {
     let others = try store.numbers[place].count(in: store.database) - held.count
     return others + changed.count < held.count / Self.nearly
   }
 
-  /// Finding one row by its key takes about as long as reading this many rows in a pass.
+  /// To find one row by its key takes about as long as to read this many rows in a pass.
   private static let nearly = 8
 
   private func tallyOfAll(_ columns: Set<Name>) throws -> StateTally {

@@ -4,9 +4,9 @@ import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
 
-/// Decides which files get the names that rows use: files of senders who may change these rows. It is used after rows
-/// are written, because files may come with the rows that name them. A person may also decide later which row names a
-/// file.
+/// Decides which files get the names that rows use. A file gets such a name if its sender may change the row. This is
+/// done after rows are written, because files may come with the rows that name them. A person may also decide later
+/// which row names a file.
 struct FileNames {
   private let store: HubStore
   private let files: AttachedFiles
@@ -23,9 +23,9 @@ struct FileNames {
     rights = FileNameRights(store)
   }
 
-  /// Places the new files of a bundle. A file is kept beside its name if the row that first named it does not belong to
-  /// the sender. If no row names the file yet, the file takes the free name, because its row may come later. Then
-  /// corrects the records of files that had the names before.
+  /// Places the new files of a bundle. If the row that first named a file does not belong to the sender, the file is
+  /// kept beside its name. If no row names the file yet, the file takes the free name, because its row may come later.
+  /// Then this corrects the records of files that had the names before.
   func place(_ arriving: inout ArrivingAttachments) throws {
     let new = arriving.arrivals.enumerated().filter { $1.isNew && !$1.isNewer && $1.kept == $1.path }
     let named = try rights.named(among: Set(new.map(\.element.path)))
@@ -46,15 +46,14 @@ struct FileNames {
   enum Extent {
     /// The names that changes wrote or removed since the names were settled last.
     case changed
-    /// All names that have files beside them. A decision may change no row, but may end a claim that keeps a file in
+    /// All names that have files beside them. A decision may change no row, and still end a claim that keeps a file in
     /// its place.
     case all
   }
 
-  /// Gives names to files that are kept beside them. A file gets its name if the row that named it first belongs to its
-  /// sender. The name must also be free, or its present file must come from devices to which this row does not belong.
-  /// That present file is then kept beside the name. Files from people at the hub keep their names.
-  ///
+  /// Gives names to files that are kept beside them. A file gets its name if the row that first named it belongs to its
+  /// sender. The name must be free, or its present file must come from devices to which this row does not belong. Then
+  /// that present file is kept beside the name. Files from people at the hub keep their names.
   /// The caller has already placed the files of the bundle.
   /// - Parameter arrivals: the files of the bundle.
   /// - Returns: the files that got their names.
@@ -89,7 +88,7 @@ struct FileNames {
   private func isForeign(_ digest: Digest, at path: AttachmentPath, _ claims: UndecidedClaims) throws -> Bool {
     if path.isPlace(ofContent: digest.hexadecimal) { return false }
     let senders = try store.brought(path).filter { $0.kept == path && $0.digest == digest }.map(\.device)
-    // A file stays if an undecided change of its sender names it, because the row may still become the sender's.
+    // A sender's undecided change may name the file. Then the row may still become the sender's, so the file stays.
     return try !senders.isEmpty
       && senders.allSatisfy { sender in
         try rights.share(of: known(sender), naming: path) == .none
@@ -109,7 +108,7 @@ struct FileNames {
       }
   }
 
-  /// The device. If it sent the bundle, then with the author of the bundle's changes as its user.
+  /// Returns the device's record. If the device sent the bundle, its user in the record is the author of the bundle.
   private func known(_ device: EnrolledDevice) -> EnrolledDevice {
     if let sender, sender.id == device.id { return sender }
     return device
@@ -136,8 +135,8 @@ private final class UndecidedClaims {
 }
 
 extension ArrivingAttachments.Arrival {
-  /// Whether the path contains the content's digest. Then no other content can have the path, so any sender may bring
-  /// it.
+  /// Whether the path contains the digest of the content. Then no other content can have this path, so any sender may
+  /// bring the file.
   fileprivate var isNamedByContent: Bool { path.isPlace(ofContent: digest.hexadecimal) }
 }
 

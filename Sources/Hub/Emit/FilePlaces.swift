@@ -6,8 +6,8 @@ import SatchelWorkspace
 
 /// The places of files that came from devices, in the records and in the folder.
 ///
-/// Files are moved before the transaction with their records is committed. If the command is stopped in between, the
-/// records may name another file than the folder has under that name. Then the folder is right, and `correct` changes
+/// Files are moved before the transaction with their records is committed. If the command is stopped between the two,
+/// the folder may have another file under a name than the records say. Then the folder is right, and `correct` changes
 /// the records.
 struct FilePlaces {
   let store: HubStore
@@ -35,8 +35,8 @@ struct FilePlaces {
     }
   }
 
-  /// Records that a new file gets a name that no file has. Older files of this name that are not kept beside it are
-  /// lost at the hub. Their devices have not shown that they have the new file.
+  /// Records that a new file gets a name that no file has. The hub has lost older files of this name, if they are not
+  /// kept beside the name. Their devices have not shown that they have the new file.
   func noteFirst(_ path: AttachmentPath, _ digest: Digest) throws {
     try correct(path, present: digest)
     if try store.brought(path).contains(where: { $0.kept == path && $0.digest != digest }) {

@@ -7,8 +7,8 @@ import SatchelWorkspace
 
 /// The attachments in bundles for devices.
 ///
-/// The rows that its user sees decide which files a device gets. But a device could write the name of any file into its
-/// own row. Such a name counts only after the device has shown that it has the file.
+/// The rows that its user sees decide which files a device gets. But a device could write the name of any file into a
+/// row. Such a name counts only after the device has shown that it has the file.
 struct HubAttachments {
   let store: HubStore
   let files: AttachedFiles
@@ -27,8 +27,8 @@ struct HubAttachments {
 
   /// The files that an emission may carry.
   struct Outgoing {
-    /// The files that the device must get and that are here. First those that were never sent, and then those that were
-    /// sent longest ago.
+    /// The files that the device must get and that are here. Files that were never sent come first. Then come the files
+    /// that were sent longest ago.
     fileprivate var owed: [AttachmentPath] = []
     /// The files that were never sent, or that were lost with their bundle.
     fileprivate var due: Set<AttachmentPath> = []
@@ -57,7 +57,7 @@ struct HubAttachments {
 
   /// Records the files that the device must get by this plan, and returns those that are here. The caller must hold the
   /// transaction.
-  /// - Parameter seen: the files that look different than before.
+  /// - Parameter seen: the files whose appearance has changed.
   func owe(by plan: EmissionPlan, _ seen: [SeenFile]) throws -> Outgoing {
     for file in seen {
       if file.isRewritten { try places.correct(file.path, present: file.digest) }
@@ -68,7 +68,7 @@ struct HubAttachments {
       $0[$1.place].insert($1.row)
     }
     for (place, table) in store.tables.enumerated() where !table.rules.attachments.isEmpty {
-      // If the definition may be new to the device, its columns may have become attachment columns only now. So all
+      // If the definition may be new to the device, columns may have become attachment columns just now. So all visible
       // rows are checked.
       let news = plan.carriesDefinition ? plan.visible[place] : plan.rows[place]
       rows[place] = rows[place].union(news).intersection(plan.visible[place])
@@ -137,7 +137,7 @@ struct HubAttachments {
   }
 
   /// Decides what to do with a file from a device. If too many versions from this device are beside the file's name
-  /// already, the file is ignored. Then the device goes on sending it.
+  /// already, the hub ignores the file. Then the device sends the file again later.
   func action(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber)
     throws
     -> ArrivingAttachments.IncomingFileAction
@@ -147,16 +147,16 @@ struct HubAttachments {
     return try store.countBeside(line, by: device) < mostBeside ? action : .ignore
   }
 
-  /// Decides where to put a file from a device. The file replaces the present file only if the device brought the
-  /// present file, or had it. The device's user must also be allowed to change every row that names the file. Otherwise
-  /// a user could write the name of any file into an own row, and overwrite that file.
+  /// Decides where to put a file from a device. The file replaces the present file only in one case: the device brought
+  /// or had the present file, and its user may change every row that names the file. Without the second condition, a
+  /// user could write the name of any file into an own row, and overwrite that file.
   private func place(
     of line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber
   ) throws -> ArrivingAttachments.IncomingFileAction {
     let last = try store.lastBrought(line.path, by: device)
     if let last, last.sequence > sequence { return .ignore }
-    // A name that looks like a content name may only have the content of this digest. Otherwise a device could take the
-    // last place that another file can get.
+    // A name in the form of a content name is only for the content with this digest. Otherwise a device could occupy
+    // the last place where the right file can go.
     if line.path.isLikeContentName, !line.path.isPlace(ofContent: line.digest.hexadecimal) { return .keepBeside }
     guard let present, present == line.was || last.map({ $0.isInPlace && $0.digest == present }) ?? false else {
       return .keepBoth
@@ -208,8 +208,8 @@ struct AttachmentClaims {
     for path in table.attachments(of: step.change) { all.insert(Claim(place: place, key: step.key, path: path)) }
   }
 
-  /// Records which device wrote which file name into which row. A file is only sent with a row if the name's writer had
-  /// the file.
+  /// Records the rows into which the device wrote names of files. A file is sent because of a row only if the writer of
+  /// the name had the file.
   func keep(by device: ReplicaID, _ store: HubStore) throws {
     for claim in all {
       let row = try store.numbers[claim.place].assign(claim.key, in: store.database)

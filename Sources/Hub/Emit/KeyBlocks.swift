@@ -42,7 +42,7 @@ struct KeyBlocks {
     }
   }
 
-  /// The least number of keys that a restored hub skips. A hub gives far fewer keys between two backups.
+  /// A restored hub skips at least this number of keys. A hub gives far fewer keys between two backups.
   private static let lostKeys: Int64 = 1_000_000
 
   /// Gives a device new ranges with its emission. This happens if its range is nearly used up, or if it receives rows
@@ -60,7 +60,7 @@ struct KeyBlocks {
   private func give(_ place: Int, to replica: ReplicaID, with number: EmissionNumber) throws -> KeyBlock? {
     let size = store.tables[place].rules.block
     let greatest = try store.greatestKey(in: place)
-    // Near the greatest number, no range is given. SQLite then chooses keys itself, and colliding rows get new keys.
+    // If too few numbers are left, no range is given. SQLite then chooses keys itself, and colliding rows get new keys.
     guard greatest < Int64.max - size else { return nil }
     let block = KeyBlock(table: store.tables[place].name, first: greatest + 1, last: greatest + size, number: number)
     try BlockTable.add(block, of: replica, in: store.database)

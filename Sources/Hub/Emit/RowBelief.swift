@@ -15,7 +15,7 @@ struct RowBelief: Sendable {
     let cursor: Cursor
     let before: Before
     let stamp: Stamp
-    /// Whether another replica than the device made the change.
+    /// Whether a replica other than the device made the change.
     let isOthers: Bool
   }
 
@@ -32,7 +32,8 @@ struct RowBelief: Sendable {
   var turns: [Turn] = []
   let stops: [Stop]
 
-  /// Goes back from the present row to the row at the oldest emission.
+  /// Goes back from the present row to the row at the oldest emission, and collects the states and the writes of
+  /// others.
   func past(in schema: TableSchema, _ reader: inout FieldsReader) throws -> RowPast {
     var past = RowPast(isHeld: stops.contains(where: \.isHeld))
     var row = now
@@ -85,8 +86,8 @@ extension RowBelief.Turn {
 
 /// The known states of a row at the emissions that a device may have.
 struct RowPast {
-  /// The row at each of the emissions, the newest first. nil for an emission without the row. Equal neighbours are left
-  /// out.
+  /// The row at each of the emissions, the newest first. nil for an emission without the row. Equal rows in succession
+  /// are listed once.
   var rows: [Row?] = []
   private let isHeld: Bool
   private var writes: [Write?] = []
@@ -113,9 +114,9 @@ struct RowPast {
     }
   }
 
-  /// The writes by other replicas, in the order of the columns. In a row that is new to the device, every column counts
-  /// as written at the row's stamp. So only writes with other stamps are listed there. nil if the row is new to the
-  /// device, and no write is listed. Empty if the device may hold the row, and no other replica wrote it.
+  /// The writes by other replicas, in the order of the columns. In a row that is new to the device, all columns count
+  /// as written at the row's stamp. So for such a row, only writes with other stamps are listed. The result is nil if
+  /// such a row has no listed write. It is empty if the device may hold the row, and no other replica wrote it.
   /// - Parameter stamp: the row's stamp.
   func others(in schema: TableSchema, beside stamp: Stamp) -> [OthersWrite]? {
     var others: [OthersWrite] = []

@@ -1,11 +1,11 @@
 import SatchelBundle
 import SatchelValues
 
-/// Reads the states that a row may have on a device before the device applies a line: the row at each emission that the
-/// device may have. Also reads the later writes of other replicas.
+/// Reads the states that a row may have on a device before the device applies a line. These are the row at each
+/// emission that the device may have. Also reads the later writes of other replicas.
 ///
-/// If the row on the device has another state, an app changed it without capture. Then the device keeps its row as a
-/// conflict. The digests reveal nothing that the device did not receive. For an emission without the row, the digest
+/// If the row on the device has another state, it was changed without capture. Then the device keeps its row as a
+/// conflict. The digests reveal nothing that was not sent to the device. For an emission without the row, the digest
 /// says that the row does not exist.
 final class RowBeliefs {
   private let store: HubStore
@@ -15,8 +15,8 @@ final class RowBeliefs {
   private let comparesStamps: [Bool]
   private var reader = FieldsReader()
 
-  /// nil if the states are not known. Then the device has no emission, or too many possible ones. Or one of them has
-  /// another version of the dataset, or is older than the log.
+  /// Returns nil if the states are unknown. The device may have no emission or too many possible ones. Or one of these
+  /// emissions has another version of the dataset, or is older than the log.
   init?(_ store: HubStore, _ plan: EmissionPlan) {
     guard !plan.emissions.isEmpty, plan.emissions.allSatisfy({ $0.version == store.dataset.version }),
       plan.emissions.allSatisfy({ $0.cursor >= store.identity.logFrom }),
@@ -68,7 +68,7 @@ extension HubStore {
     while let at = next, at > cursor {
       defer { kept.statement.reset() }
       try kept.statement.bind(.integer(at.rawValue), at: 1)
-      // The log may have no entry for this cursor, because it does not reach back that far.
+      // The log does not reach back to this entry.
       guard try kept.statement.step() else { return }
       let values = kept.statement.textBytes(1)
       next = kept.statement.optionalInteger(2).map { Cursor($0) }

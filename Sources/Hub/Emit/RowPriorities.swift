@@ -4,8 +4,8 @@ import SatchelValues
 
 /// Decides which new rows stay behind first, if a bundle must be small.
 struct RowPriorities {
-  /// The tables whose new rows may stay behind, by their indexes. Tables of one priority are together. The least urgent
-  /// ones come first.
+  /// The indexes of the tables whose new rows may stay behind. Tables of one priority are in one set. The least urgent
+  /// tables come first.
   let levels: [Set<Int>]
 
   /// Makes each parent at least as urgent as its most urgent child. Otherwise a row would come without its parent.
@@ -32,14 +32,14 @@ struct RowPriorities {
 extension EmissionPlan {
   /// Returns the plan without the new rows of these tables. The next emission with room sends them.
   ///
-  /// A new row is a row that no emission since the proved one showed. Everything else is sent: changes and deletions of
-  /// rows that the device may have, and rows that must be sent. If a table has such other rows, they may refer to new
-  /// rows of its parent tables. So the new rows of those tables are sent too.
+  /// A new row is a row that no emission since the proved one has shown. Everything else is sent: changes and deletions
+  /// of rows that the device may have, and rows that must be sent. If one of `tables` has such other rows, these may
+  /// refer to new rows of its parent tables. Then the new rows of the parent tables are sent too.
   func leaving(_ tables: Set<Int>, _ store: HubStore) throws -> EmissionPlan {
     guard !tables.isEmpty, grants.contains(where: { !$0.isEmpty }) else { return self }
     let parents = store.tables.map { table in table.schema.foreignKeys.compactMap { store.place(of: $0.parent) } }
-    // A row of the device may have been folded into a row that the device does not have. So the tables of these rows
-    // are kept.
+    // Some tables have rows that the device knows by another key. Such a row may have been folded into a row that the
+    // device lacks. So the new rows of these tables are sent.
     let renamed = try Set(store.rekeyed(of: device.id, at: device.proved).compactMap { store.place(of: $0.table) })
     let written = tables.filter { renamed.contains($0) || !rows[$0].subtracting(grants[$0]).isEmpty }
     var next = written.flatMap { parents[$0] }

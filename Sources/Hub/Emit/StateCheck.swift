@@ -6,12 +6,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Compares a device's digests with the rows that the device should have: the rows that it held at its emission, as
-/// they were then.
+/// Compares a device's digests with the digests of the rows that the device should have. These are the rows that it
+/// held at its emission, as they were then.
 ///
-/// The hub computes these rows from its present rows: it undoes the log's changes since that emission. The device's own
-/// acknowledged changes are not undone. If such a change was not accepted as sent, the hub sends the row back with the
-/// acknowledgement.
+/// The hub computes these rows from its present rows, and undoes the log's changes since the emission. Changes of the
+/// device itself are not undone if the hub has acknowledged them. If such a change was not accepted as sent, the hub
+/// sends the row back with the acknowledgement.
 struct StateCheck {
   let store: HubStore
   let device: EnrolledDevice
@@ -139,7 +139,7 @@ public struct StateDifference: Hashable, Sendable {
   public let rowsThere: Int64
 }
 
-/// A row that differs between a device and the hub's expectation.
+/// A row on a device that differs from the row that the hub expects there.
 public struct DifferentRow: Hashable, Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     case onlyAtHub = "only-at-hub"

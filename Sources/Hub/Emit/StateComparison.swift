@@ -15,8 +15,8 @@ public struct StateComparison: Sendable {
 }
 
 extension HubWorkspace {
-  /// Lists the rows that differ between a device and the hub's expectation. If the hub does not know them yet, its next
-  /// bundle for the device asks for them.
+  /// Lists the rows on a device that differ from the rows that the hub expects there. If the hub does not know which
+  /// rows differ, its next bundle for the device asks for them.
   /// - Parameter name: the device's name.
   public func compare(_ name: String) throws -> StateComparison {
     try changing { store in
@@ -32,10 +32,10 @@ extension HubWorkspace {
     }
   }
 
-  /// Marks the rows that differ, so that the hub sends them again. The device keeps its own row as a conflict before it
-  /// takes the hub's row.
+  /// Marks the rows that differ, so that the hub sends them again. The device keeps its own version of each row as a
+  /// conflict.
   ///
-  /// Throws a `WorkspaceError` if the hub does not know the rows.
+  /// Throws a `WorkspaceError` if the hub does not know which rows differ.
   /// - Parameter name: the device's name.
   public func repairDifferences(of name: String) throws -> StateComparison {
     try changing { store in

@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// One page of a list of conflicts, with the choices for its filter.
+/// One page of a list of conflicts, with the values that its filter can have.
 public struct ConflictList: Sendable {
   public let conflicts: [StoredConflict]
   /// The number of all conflicts that fit the filter.
@@ -16,7 +16,7 @@ public struct ConflictList: Sendable {
   public let users: [String]
 }
 
-/// The numbers of the conflicts for one decision about many.
+/// The numbers of conflicts that one decision is about.
 public struct ConflictCounts: Sendable {
   public let counts: [ConflictCount]
   public let mark: ConflictSetMark

@@ -2,8 +2,8 @@ import SatchelConflicts
 import SatchelCrypto
 import SatchelValues
 
-/// A digest of the conflicts on a page. A decision about many conflicts contains it. So the hub can check that the
-/// decision is about the conflicts that the person saw.
+/// A digest of the conflicts on a page. A decision about many conflicts contains this mark. So the hub can check that
+/// the person saw the same conflicts.
 public struct ConflictSetMark: Hashable, Sendable {
   public let text: String
 

@@ -42,7 +42,8 @@ struct PictureSize: Equatable {
         return
       }
       let length = Self.big(bytes[place + 2..<place + 4])
-      // The data of a scan has no length. It begins only after the frame header, so there is no frame header here.
+      // The data of a scan has no length. A scan comes only after the frame header, so this picture has no frame
+      // header.
       guard length >= 2, marker != 0xda else { return nil }
       place += 2 + length
     }

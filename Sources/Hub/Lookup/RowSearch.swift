@@ -26,7 +26,7 @@ public struct RowViewer: Sendable {
   public let mayWrite: Bool
 }
 
-/// The users who see a row. Only the first users of the hub are evaluated.
+/// The users who see a row. If the hub has very many users, only the first of them are evaluated.
 public struct RowViewers: Sendable {
   public let viewers: [RowViewer]
   /// The number of users whose rights were evaluated.

@@ -4,10 +4,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// How a device is related to an attachment that a row names.
+/// The state of an attachment for one device and one row that names it.
 enum AttachmentState: String {
-  /// The device wrote the file's name into the row, and has never shown that it has the file. No replica gets the file
-  /// because of this row.
+  /// The device wrote the file's name into the row, and has never shown that it has the file. So this row is no reason
+  /// to send the file to any replica.
   case claimed
   /// The device must get the file, because its user sees the row.
   case owed
@@ -41,8 +41,8 @@ extension HubStore {
     \(attachmentIndexes)
     """
 
-  /// A file may be named by any number of rows. With these indexes, the state of a file for one device or for one row
-  /// is found without reading all of them.
+  /// Very many rows may name one file. With these indexes, SQLite finds the state of a file for one device, or for one
+  /// row, without reading all these rows.
   static let attachmentIndexes = """
     CREATE INDEX satchel_attachment_paths ON satchel_attachments (path, device, state);
     CREATE INDEX satchel_attachment_rows ON satchel_attachments (path, table_name, row, state)
@@ -89,8 +89,8 @@ extension HubStore {
       ])
     if arrival.kept != arrival.path { return }
     try save(arrival.path, arrival.digest, mark)
-    // The device has a file that it brings, even if the hub had it already. This counts for every row that names the
-    // file, also for rows that the device wrote under a former name.
+    // A device that brings a file has this file, even if the hub had the file already. So the state changes for every
+    // row that names the file. That includes rows that the device wrote under a former name.
     for id in [device.id, device.continues].compactMap(\.self) {
       try database.run(
         "UPDATE \(Self.byPath) SET state = 'held' WHERE device = :device AND path = :path",
@@ -100,8 +100,8 @@ extension HubStore {
 
   /// Records a device's receipt for a file from the hub.
   ///
-  /// A device may send receipts for very many versions of one file, and very many rows may name the file. Only the
-  /// receipt for the present version counts, so other receipts end here before any row is read.
+  /// A device may send receipts for very many versions of one file, and very many rows may name the file. Only a
+  /// receipt for the present version has an effect, so any other receipt ends here before rows are read.
   func note(_ receipt: AttachmentLine, from device: EnrolledDevice) throws {
     guard try digestOfKnownFile(at: receipt.path) == receipt.digest else { return }
     let values: KeyValuePairs<String, Value> = [
@@ -218,7 +218,7 @@ extension HubStore {
       ])
   }
 
-  /// Records that no emission has carried the files of this emission, because it is too large to be carried.
+  /// Records that this emission was too large to be carried, so no emission has brought its files.
   func markUnsent(by number: EmissionNumber, to device: ReplicaID) throws {
     try database.run(
       """

@@ -14,7 +14,7 @@ final class BackupFiles {
   /// Creates the database at `path`.
   static func making(at path: String, _ files: any FileSystem) throws -> BackupFiles {
     let database = try Database(path: path, mode: .create)
-    // SQLite need not sync: the draft of the backup syncs its files when they are complete.
+    // SQLite need not sync here: when a file of the draft is complete, the draft syncs it.
     try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     // A row is one piece of a file. It has the file's path within the workspace, and the number of the piece from 0.
     try database.execute(

@@ -30,8 +30,8 @@ extension HubStore {
   /// The fault of the hub's clock. nil if no fault is known.
   func clockFault(at now: Int64) throws -> ClockFault? { try ClockFault(now: now, last: clockReading(), by: clock) }
 
-  /// The fault that changes in the log have stamps far ahead of the clock, which no device can have. nil if there is
-  /// none.
+  /// A fault if changes in the log have stamps far ahead of the clock, and no device can have these stamps. Otherwise
+  /// nil.
   func clockFaultOfLog(at now: Int64) throws -> ClockFault? {
     let newest = try Capture.newestStamp(in: database).milliseconds
     guard newest > now + ClockFault.tolerance,
@@ -47,13 +47,12 @@ extension HubStore {
     let known = try Capture.newestStamp(in: database)
     let limit = Stamp(milliseconds: now + slack)
     // A writer that knows the stamp `known` writes just above it. One second has room for sixty-five million writes. A
-    // device could claim one more second in each bundle. But it would need millions of bundles before other devices
-    // refuse the hub's stamps.
+    // device could claim a second more in each bundle. It would need millions of bundles until other devices refuse the
+    // hub's stamps.
     return known < limit ? limit : Stamp(milliseconds: known.milliseconds + 1_000)
   }
 
-  /// The fault that rows were written at the hub while its clock was far ahead, and were not sent yet. nil if there is
-  /// none.
+  /// A fault if rows with stamps far ahead of the clock were written at the hub and are not sent yet. Otherwise nil.
   func clockFaultOfWrites(at now: Int64) throws -> ClockFault? {
     let newest = try max(
       PreImageStore.newestStamp(tables, in: database), Capture.newestUnsettledWrite(tables, in: database))
@@ -61,7 +60,7 @@ extension HubStore {
     return isBelieved ? nil : ClockFault(.writes(now: now, newest: newest.milliseconds), by: clock)
   }
 
-  /// Gives the present time to rows that were written while the hub's clock was far ahead. Keeps their order. The
+  /// Gives the present time to rows that were written while the hub's clock was far ahead. Their order stays. The
   /// caller must hold a transaction.
   func restampWrites(at now: Int64) throws {
     let limit = try newestBelievedStamp(at: now, slack: ClockFault.tolerance)
@@ -72,7 +71,7 @@ extension HubStore {
     }
   }
 
-  /// The fault that this hub's newest stamp is so far ahead of its clock that devices refuse it. nil if there is none.
+  /// A fault if the hub's newest stamp is so far ahead of its clock that devices refuse it. Otherwise nil.
   func clockFaultOfStamps(at now: Int64) throws -> ClockFault? {
     let limit = now + ClockFault.longestRest
     let newest = try Capture.newestStamp(in: database).milliseconds
@@ -100,7 +99,7 @@ extension HubStore {
     }
     let open = hasShown ? made.filter { $0.number > device.proved } : made
     let limit = Stamp(milliseconds: now + ClockFault.longestRest)
-    // A device asks a person before it imports a stamp so far ahead of its clock. Release 0.1 does not ask.
+    // A device asks a person before it imports a stamp that is so far ahead of its clock. Release 0.1 does not ask.
     let asks = hasShown && !device.understands.isEmpty
     let oldest = open.first { $0.stamp > limit }
     let hasDelivered = oldest.map { device.merged > $0.acknowledged } ?? false
@@ -115,14 +114,14 @@ extension HubStore {
     ) { Stamp($0.integer(0)) } ?? .zero
   }
 
-  /// The newest stamp that any device may have. The present time if that is later.
+  /// The newest stamp that any device may have, or the present time if that is later.
   private func newestHeldStamp(at now: Int64) throws -> Stamp {
     try devices().filter { $0.state != .revoked }.map { try newestPossibleStamp(of: $0, at: now) }
       .reduce(Stamp(milliseconds: now), max)
   }
 
-  /// Lowers stamps that are far ahead of the clock to the present time, and keeps their order. No stamp goes below a
-  /// stamp that a device may have, because that device's next stamps would still be far ahead. The caller must hold a
+  /// Lowers stamps that are far ahead of the clock to the present time. Their order stays. No stamp goes below a stamp
+  /// that a device may have, because that device's next stamps would still be far ahead. The caller must hold a
   /// transaction, and must have settled capture.
   func lowerStamps(at now: Int64) throws {
     let (newest, floor) = try (Capture.newestStamp(in: database), newestHeldStamp(at: now))
@@ -144,9 +143,9 @@ extension HubStore {
       """, ["floor": .integer(floor.rawValue)])
   }
 
-  /// Lowers times in the hub's own records to the present, if a clock that was ahead gave them. Keeps their order, and
-  /// keeps equal times equal: the time of a decision finds its entries in the log. These times never leave the hub. The
-  /// caller must hold a transaction.
+  /// Lowers times in the hub's own records to the present, if a clock that was ahead gave them. Their order stays.
+  /// Equal times stay equal, because the time of a decision finds its entries in the log. These times never leave the
+  /// hub. The caller must hold a transaction.
   func lowerTimes(at now: Int64) throws {
     let columns = [
       "satchel_log": ["at"], "satchel_ledger": ["at"], "satchel_conflicts": ["noted", "decided_at"],

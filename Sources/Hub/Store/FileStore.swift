@@ -28,7 +28,8 @@ extension HubStore {
     ) { KnownFile($0) }.compactMap(\.self)
   }
 
-  /// The digest of the file at a path, as the hub last read it. nil if no file of this path came or was sent.
+  /// The digest of the file at a path, as the hub last read it. nil if no file with this path came from or went to a
+  /// device.
   func digestOfKnownFile(at path: AttachmentPath) throws -> Digest? {
     try database.first("SELECT digest FROM satchel_files WHERE path = :path", ["path": .string(path.text)]) {
       Digest(hexadecimal: $0.text(0))
@@ -110,7 +111,8 @@ extension HubStore {
     }
   }
 
-  /// The number of other versions of a line's file that this device brought, and that are kept beside the file's name.
+  /// The number of versions of a file that this device brought and that are kept beside the file's name. The version in
+  /// `line` does not count.
   func countBeside(_ line: AttachmentLine, by device: EnrolledDevice) throws -> Int {
     try database.first(
       """
@@ -147,8 +149,8 @@ extension HubStore {
     return paths
   }
 
-  /// Records that another file took the name of a file, which is now kept beside the name. The devices that brought
-  /// this file have not shown that they have the other file. So their own rows with the name only count as claims. They
+  /// Records that another file took the name of this file, which is now kept beside the name. The devices that brought
+  /// this file have not shown that they have the other file. So the name in their own rows counts only as a claim. They
   /// get the other file only because of other rows that their users see.
   func noteBeside(_ path: AttachmentPath, _ digest: Digest, at kept: AttachmentPath) throws {
     let file: KeyValuePairs<String, Value> = ["path": .string(path.text), "digest": .string(digest.hexadecimal)]
@@ -166,8 +168,8 @@ extension HubStore {
       """, ["path": file[0].value, "digest": file[1].value, "kept": .string(kept.text)])
   }
 
-  /// Records that the files that had a name before are not here any more. A device that brought one of them counts as
-  /// having no file of this name, and may bring its file again.
+  /// Records that the hub has lost the files that had a name before. A device that brought such a file counts as having
+  /// no file of this name, and may bring its file again.
   /// - Parameter digest: the file that has the name now.
   func noteLost(_ path: AttachmentPath, but digest: Digest) throws {
     let file: KeyValuePairs<String, Value> = ["path": .string(path.text), "digest": .string(digest.hexadecimal)]
@@ -185,7 +187,7 @@ extension HubStore {
       """, file)
   }
 
-  /// The cursor of the last change that was considered when files got their names.
+  /// The cursor up to which changes were considered when files got their names.
   func namesCursor() throws -> Cursor {
     Cursor(try database.first("SELECT names_settled FROM satchel_hub") { $0.integer(0) } ?? 0)
   }
@@ -213,8 +215,8 @@ extension HubStore {
 
   // MARK: files to forget
 
-  /// The files that came or were sent, each with two paths: the path in rows, and the path where it is kept. The paths
-  /// differ if a file with other content has the path in rows.
+  /// The files that came from or went to devices, each with two paths: the path that rows use, and the path where the
+  /// file is kept. The paths differ if a file with other content has the first path.
   func keptFiles() throws -> [(path: AttachmentPath, kept: AttachmentPath, digest: String)] {
     try database.all(
       """
@@ -229,7 +231,7 @@ extension HubStore {
     }
   }
 
-  /// Calls `body` for each text in a change in the log. Forgotten changes are left out.
+  /// Calls `body` for each text in a change that the log still has.
   func eachTextOfLog(_ body: (Value) throws -> Void) throws {
     for column in ["set_values", "was_values"] {
       try database.each(
@@ -242,7 +244,7 @@ extension HubStore {
     }
   }
 
-  /// Removes the record of a file that is not kept any more. Receipts that the device does not know yet stay.
+  /// Removes the record of a file that is not kept any more. A receipt that the device does not know yet stays.
   func forget(_ kept: AttachmentPath) throws {
     let key: KeyValuePairs<String, Value> = ["kept": .string(kept.text)]
     try database.run("DELETE FROM satchel_files WHERE path = :kept", key)

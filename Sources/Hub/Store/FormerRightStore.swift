@@ -1,9 +1,9 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The conflicts about rows that a user lost, if the user could make the change before that.
+/// The conflicts about rows that their user does not see any more, if the user could make the change before.
 extension HubStore {
-  /// The hub records this when it merges the bundle. Later it may have forgotten the emission that shows the former
+  /// The hub records this when it merges the bundle, because it may later forget the emission that shows the former
   /// right.
   static let formerRights = """
     CREATE TABLE satchel_former_rights (

@@ -163,8 +163,8 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// The rows that a device holds after each emission. For the newest emission, the full set is stored. For each
-  /// earlier one, the difference from the next one is stored.
+  /// The rows that a device holds after each emission. The full set is stored for the newest emission. For each earlier
+  /// emission, the difference from the next one is stored.
   private static let emissionSets = """
     CREATE TABLE satchel_emission_sets (
       device TEXT NOT NULL,
@@ -188,7 +188,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// One row for each row of a device that has another key at the hub than the device gave it.
+  /// One row for each row of a device that has one key at the hub and another key on the device.
   private static let rekeyed = """
     CREATE TABLE satchel_rekeyed (
       entry INTEGER PRIMARY KEY,
@@ -204,7 +204,8 @@ enum HubSchema {
     \(rekeyedIndexes)
     """
 
-  /// Indexes that find a row by its key on its device, and keys that no emission has sent to a device yet.
+  /// Indexes. The first finds a row by its key on its device. The second finds keys that no emission has carried to a
+  /// device yet.
   static let rekeyedIndexes = """
     CREATE INDEX satchel_rekeyed_old_keys ON satchel_rekeyed (table_name, old_key, device);
     CREATE INDEX satchel_rekeyed_untold ON satchel_rekeyed (device, told)

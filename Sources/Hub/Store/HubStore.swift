@@ -20,11 +20,11 @@ final class HubStore {
   /// Empty if there is damage.
   private(set) var numbers: [RowNumbers]
   private(set) var references: [References]
-  /// For each table, whether the opposite write completely undoes a write of a row. This is so if the table has no
+  /// For each table, whether a write of a row can be undone by the opposite write. This is so if the table has no
   /// triggers and no AUTOINCREMENT.
   private(set) var isReversible: [Bool]
   let logged: LogStatements
-  /// The clock that limits the time of rules.
+  /// The clock that measures the time limit of rules.
   let clock: any WallClock
   let walks = LogWalks()
   let scopes = OpenScopes()
@@ -74,7 +74,8 @@ final class HubStore {
     followReferences()
   }
 
-  /// Turns on the observation of writes if tables have references. Remembered trees and indexes of references need it.
+  /// Turns on the observation of writes if tables have references. Trees and indexes of references are remembered, and
+  /// a write may make them wrong.
   private func followReferences() {
     if tables.contains(where: { !$0.schema.foreignKeys.isEmpty }) { database.writes.turnOn() }
   }
@@ -94,7 +95,8 @@ final class HubStore {
   }
 
   private static func rows(of tables: [TrackedTable], in database: borrowing Database) throws -> [RowTable] {
-    // A trigger that only the app can run would make this preparation fail. Triggers are off here, because none fires.
+    // A trigger that only the app can run would make this preparation fail. So triggers are off here. None of them
+    // would fire.
     try database.withoutTriggers { try tables.map { try RowTable($0, in: database) } }
   }
 
@@ -123,14 +125,14 @@ final class HubStore {
     }
   }
 
-  /// Runs `body` in a transaction that may write rows of the dataset. Triggers that must not fire for these rows are
-  /// off.
+  /// Runs `body` in a transaction that may write rows of the dataset. It turns off triggers that must not fire for
+  /// these rows.
   func applyTransaction<T>(_ runMode: RunMode, _ body: () throws -> T) throws -> T {
     try applyTransaction(runMode, to: tables.map(\.name), body)
   }
 
-  /// Runs `body` in a transaction that may write only rows of these tables. Triggers that must not fire for these rows
-  /// are off.
+  /// Runs `body` in a transaction that may write only rows of these tables. It turns off triggers that must not fire
+  /// for these rows.
   func applyTransaction<T>(_ runMode: RunMode, to tables: [Name], _ body: () throws -> T) throws -> T {
     defer { if runMode == .dryRun { walks.forget() } }
     return try database.applyTransaction(runMode, to: tables) {

@@ -3,7 +3,7 @@ import SatchelConflicts
 import SatchelSQLite
 import SatchelWorkspace
 
-/// Changes the hub's own tables of older releases to the present form, step by step.
+/// The steps that change the hub's own tables of an older release to the present form.
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
@@ -35,8 +35,8 @@ extension HubSchema {
 
   private static let toSchema15: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_devices ADD COLUMN only_receives INTEGER NOT NULL DEFAULT 0")
-    // A device with keys has sent its recipient at enrolment. A device without a recipient that never delivered, and
-    // yet has an emission, was provisioned without keys.
+    // A device with keys sends its recipient at enrolment. So a device without keys has no recipient, never delivered,
+    // and has an emission.
     try $0.run(
       """
       UPDATE satchel_devices SET only_receives = 1
@@ -56,7 +56,7 @@ extension HubSchema {
 
   private static let toSchema12: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_emissions ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0")
-    // An upper bound is enough: no bundle has a later stamp than the hub's newest stamp or its clock.
+    // No emission has a later stamp than the hub's newest stamp or its clock. So this upper bound is enough.
     try database.run(
       """
       UPDATE satchel_emissions
@@ -79,7 +79,7 @@ extension HubSchema {
   private static let toSchema9: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN next_proved INTEGER NOT NULL DEFAULT 0")
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN refused_key TEXT")
-    // A revoked device may have announced a key that it does not hold. The owner of that key still needs the key.
+    // A revoked device may have announced a key that it does not hold. Then the owner of that key still needs it.
     try database.run(
       """
       DELETE FROM satchel_revoked
@@ -90,8 +90,8 @@ extension HubSchema {
 
   private static let toSchema8: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN asked TEXT")
-    // A device always uses the name in its first bundle. The chain has that bundle's digest, and the ledger has its
-    // name.
+    // In all its bundles, a device has the name of its first bundle. The chain has the digest of that bundle, and the
+    // ledger has its name.
     try database.run(
       """
       UPDATE satchel_devices

@@ -6,10 +6,10 @@ import SatchelWorkspace
 
 /// Remembers parents that exist, because most rows of a bundle refer to only a few parents.
 ///
-/// The owner must clear this cache when a row is deleted, or when columns change to which other rows may refer.
+/// The owner must clear the cache when a row is deleted, or when a column changes to which other rows may refer.
 struct ParentCache {
   struct Reference: Hashable {
-    /// The index of the referring table. `number` is the index of its foreign key.
+    /// The index of the referring table. `number` is the index of the foreign key in this table.
     let place: Int
     let number: Int
     let values: [Value]
@@ -29,8 +29,8 @@ struct ParentCache {
 }
 
 extension HubStore {
-  /// The first foreign key of `row` whose parent is missing. nil if none is missing. A reference that `before` had
-  /// already is not checked: if it is broken now, it was broken before.
+  /// The first foreign key of `row` whose parent is missing. nil if no parent is missing. A reference that `before`
+  /// also has is not checked: it cannot be broken by this change.
   /// - Parameter found: parents that are known to exist. The parents that this call finds are added.
   func missingParent(
     of row: Row, changedFrom before: Row?, in place: Int, using found: inout ParentCache
@@ -40,7 +40,7 @@ extension HubStore {
       if let before, key.columns.allSatisfy({ before[$0] == row[$0] }) { continue }
       let values = key.columns.map { row[$0] }
       if values.contains(where: \.isNull) { continue }
-      // A row that is its own parent need not be in the table yet.
+      // A row may be its own parent, and need not be in the table yet.
       if key.parent == rows[place].schema.name, isOwnParent(row, key, in: place) { continue }
       let reference = ParentCache.Reference(place: place, number: number, values: values)
       if found.contains(reference) { continue }
@@ -109,7 +109,7 @@ enum BrokenReference {
     }
   }
 
-  /// Whether the change waits. If a parent is missing, it may still come. If other rows refer to the row, a person
-  /// decides.
+  /// Whether the change may wait. A missing parent may still come. But if other rows refer to the row, a person must
+  /// decide.
   var mayGoAway: Bool { if case .missingParent = self { true } else { false } }
 }

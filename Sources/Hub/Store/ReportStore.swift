@@ -5,8 +5,8 @@ import SatchelWorkspace
 
 /// The conflicts that the hub knows only from a device's report.
 ///
-/// A report is stored and shown as a report, and the hub does nothing that it says. A change is taken only by its own
-/// line in `changes.jsonl`, or by a person's decision.
+/// The hub stores and shows a report, and does nothing that the report says. A change is taken only by its own line in
+/// `changes.jsonl`, or by a person's decision.
 extension HubStore {
   static let reports = """
     CREATE TABLE satchel_reports (
@@ -17,12 +17,12 @@ extension HubStore {
     CREATE INDEX satchel_reports_called ON satchel_reports (called)
     """
 
-  /// Marks conflicts as reports that an earlier build recorded as found by the hub. No change of such a conflict is
-  /// taken by itself any more.
+  /// Marks conflicts as reports. An earlier build recorded these reports of devices as if the hub had found the
+  /// conflicts. No change in such a conflict is taken automatically any more.
   ///
-  /// Such a record was never sent to its device, and names a bundle. The hub's own records name no bundle, or are about
-  /// the hub's own changes. The delete of a hidden row is an exception: it was not sent to its device, but the hub
-  /// found it.
+  /// These records name a bundle and were never sent to their device. The hub's own records name no bundle, or are
+  /// about the hub's own changes. The delete of a hidden row is an exception: the hub found it, but did not send it to
+  /// the device.
   static func noteReports(in database: borrowing Database) throws {
     try database.execute(reports)
     try database.run(
@@ -42,7 +42,7 @@ extension HubStore {
     try nameReports(in: database)
   }
 
-  /// Gives reports the ids that the format requires, because no other device can use these ids.
+  /// Gives each report the id that the format requires. No other device can use such an id.
   private static func nameReports(in database: borrowing Database) throws {
     let ids = try database.all("SELECT conflict FROM satchel_reports") { ConflictID($0.text(0)) }
     for id in ids.compactMap(\.self) {
@@ -87,8 +87,8 @@ extension HubStore {
       "UPDATE satchel_reports SET found = 1 WHERE conflict = :conflict", ["conflict": .string(record.id.text)])
   }
 
-  /// Makes a reported new row wait for its parent row, because a person has accepted the parent. The reported row will
-  /// be taken with the rights of its user.
+  /// Makes a reported new row wait for its parent row. A person has accepted the parent, so the hub can soon take the
+  /// reported row, with the rights of its user.
   func holdReport(of record: ConflictRecord) throws {
     guard try isReport(record.id) else { return }
     try confirmReport(of: record, since: nil)
@@ -96,7 +96,7 @@ extension HubStore {
   }
 
   /// The conflict that a device knows by this id. nil if the hub has none.
-  /// - Parameter devices: the device, and the devices whose conflicts it knows.
+  /// - Parameter devices: the device, and the devices whose conflicts this device knows.
   func conflict(called name: ConflictID, by devices: [ReplicaID]) throws -> StoredConflict? {
     if let known = try ConflictTable.conflict(name, in: database), devices.contains(known.record.device) {
       return known
@@ -112,7 +112,7 @@ extension HubStore {
     return nil
   }
 
-  /// The record with the id by which its device knows it.
+  /// The record with the id that its device uses for it.
   func asTheDeviceCallsIt(_ record: ConflictRecord) throws -> ConflictRecord {
     let name =
       try database.first(

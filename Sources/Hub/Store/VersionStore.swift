@@ -6,10 +6,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Brings the hub's own tables to another version of the dataset.
+/// Adapts the hub's own tables to another version of the dataset.
 extension HubStore {
-  /// Records a step to another version, and continues with its tables. Rows of added tables become inserts of the hub.
-  /// For removed tables, row numbers and sets are forgotten.
+  /// Records a step to another version, and continues with the tables of that version. Rows of added tables become
+  /// inserts of the hub. Row numbers and sets of removed tables are forgotten.
   func take(
     _ step: VersionStep, _ definition: DatasetDefinition, _ migration: Migration?, at now: Int64
   ) throws {
@@ -30,8 +30,8 @@ extension HubStore {
     try Self.giveFirstBlocks(step.added.map(\.table), to: identity.id, in: database)
   }
 
-  /// Forgets the row numbers and sets of a removed table. The log keeps the history of its rows, and conflicts about
-  /// them stay. A person must now decide their held changes.
+  /// Forgets the row numbers and sets of a removed table. The log still has the history of its rows, and conflicts
+  /// about them stay. A person must now decide changes of them that were held.
   private func forget(_ table: TrackedTable) throws {
     try database.execute("DROP TABLE \(RowNumbers.names(table).table)")
     let name: KeyValuePairs<String, Value> = ["table": .string(table.name.text)]

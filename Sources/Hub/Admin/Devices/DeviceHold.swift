@@ -53,7 +53,7 @@ extension HubWorkspace {
 }
 
 extension EnrolledDevice {
-  /// Throws a `WorkspaceError` if the device is on hold. For commands that merge the device's bundles.
+  /// Throws a `WorkspaceError` if the device is on hold. Commands that merge the device's bundles call this first.
   func refuseOnHold() throws {
     if hold == nil { return }
     throw WorkspaceError(

@@ -179,7 +179,7 @@ extension HubWorkspace {
     let files = try platform.files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }
     return try files.compactMap { name -> (export: Fork.Export, branch: ReplicaID?)? in
       let path = Paths.join(folder.quarantine, name)
-      // A file that cannot be read is damaged. A file of another device is left out too.
+      // A damaged file cannot be read, so it is left out. A file of another device is left out too.
       guard let export = try read(path, isMerged: false, store), export.manifest.from.id == device.id,
         // A bundle that is signed with a replaced key is left out: the device cannot continue its history.
         device.signs(with: export.signer),
@@ -241,9 +241,9 @@ extension Fork.History {
     for export in exports { add(export) }
   }
 
-  /// Whether an export belongs to this history. All digests that both know must agree. They must also share an export
-  /// after the common ones. Exports of two other copies may have no number in common. A bundle of release 0.1 names
-  /// only itself, so the second condition does not apply to it.
+  /// Whether an export belongs to this history. Its digests must not contradict the digests of this history. It must
+  /// also share an export with this history after the common ones. A bundle of release 0.1 names only itself, so this
+  /// second condition does not hold for it.
   /// - Parameter parted: the last export that the export's history and the first history have in common.
   fileprivate func fits(_ export: Fork.Export, after parted: SequenceNumber) -> Bool {
     guard export.links.allSatisfy({ known[$0.sequence] == nil || known[$0.sequence] == $0.digest }) else {

@@ -13,8 +13,8 @@ extension HubWorkspace {
     try keys.ownKey().fingerprint
   }
 
-  /// Whether the hub's database declares itself a GeoPackage. A device's database is a GeoPackage only if it was one
-  /// from the beginning.
+  /// Whether the hub's database declares itself a GeoPackage. A device's database is a GeoPackage only if it was
+  /// created as a GeoPackage.
   public func isGeoPackage() throws -> Bool {
     let number = try store().database.first("PRAGMA application_id") { $0.integer(0) }
     // These numbers are the letters "GPKG", "GP10" and "GP11". The first versions of the GeoPackage standard used the
@@ -36,7 +36,7 @@ extension HubWorkspace {
   ) throws -> EnrolledDevice {
     try changing { store in
       guard try store.user(user) != nil else { throw Self.noUser(user) }
-      // Key files are named after their owners, so a device cannot have the name of another key file.
+      // Key files are named after their owners. So a device cannot have a name that another key file has.
       guard isSafeName(name), name != configuration.name, !["own", "next"].contains(name) else {
         throw WorkspaceError(.badName, "\"\(name)\" cannot be the name of a device here.", hint: safeNameHint)
       }
@@ -51,7 +51,7 @@ extension HubWorkspace {
         throw Self.isEnrolled(known)
       }
       if let other = try store.device(named: name), other.state == .preparing {
-        // An earlier command was stopped before it finished the folder of this device.
+        // An earlier command was stopped before it finished the folder of a device with this name.
         try store.remove(other.id)
       } else if let other = try store.device(named: name) {
         throw WorkspaceError(
@@ -124,7 +124,7 @@ extension HubWorkspace {
   }
 
   /// Deletes the waiting bundles and volumes of a revoked device, because the hub would refuse them. With `refused`,
-  /// its bundles in the quarantine are deleted too.
+  /// this also deletes the device's bundles in the quarantine.
   private func forgetArrived(of device: EnrolledDevice, refused: Bool) throws {
     let first = device.revokedFrom ?? .zero
     try locked {
@@ -141,8 +141,8 @@ extension HubWorkspace {
       device.revokedFrom = device.firstRefused(from: from)
       try store.save(device)
       try store.revoke(keysToRevoke(of: device, store), at: platform.clock.milliseconds())
-      // Held changes from the bundle `from` on are opened, so they are not taken later. Changes already taken can be
-      // undone with `revert`.
+      // Held changes in the bundles from `from` on now wait for a person, so the hub does not take them by itself. An
+      // operator can undo changes that were taken, with `revert`.
       if let from { try ConflictTable.openHeld(of: device.id, from: from, in: store.database) }
       return device
     }
@@ -157,7 +157,7 @@ extension HubWorkspace {
     return own.filter { !inUse.contains($0) }
   }
 
-  /// Lets a flagged device deliver again. Before, the operator must ensure that only one copy of the device works.
+  /// Lets a flagged device deliver again. The operator must first ensure that only one copy of the device works.
   public func unflag(_ name: String) throws -> EnrolledDevice {
     let device = try device(name)
     try device.refuseRevoked()
@@ -227,16 +227,16 @@ extension HubWorkspace {
   public func withdraw(_ device: EnrolledDevice) throws {
     try changing { store in
       guard let known = try store.device(device.id), known.merged == .zero, known.proved == .zero else { return }
-      // If this device continues the history of another device, the enrolment has moved that history to it. So it stays
-      // enrolled. The next emission brings all rows that the device lacks.
+      // If this device continues another device's history, that history belongs to it now. So it stays enrolled. Its
+      // next emission brings all rows that it lacks.
       if known.continues != nil { return }
       try store.remove(device.id)
       try keys.distrust(device.name)
     }
   }
 
-  /// Records that a device has an emission, because the emission was imported on this computer. Its file moves to
-  /// `bundles/sent`, because it need not be carried. An error while moving it is ignored.
+  /// Records that a device has an emission, because the emission was imported on this computer. The emission's file
+  /// moves to `bundles/sent`, because no one need carry it. If the file cannot be moved, that is ignored.
   public func markDelivered(
     _ emission: EmitReport, secrets: EnrolledDevice.Secrets = .made
   ) throws -> EnrolledDevice {

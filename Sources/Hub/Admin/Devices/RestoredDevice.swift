@@ -96,7 +96,7 @@ private struct RestoredChain {
     }
   }
 
-  /// Merges a bundle. With `.reject`, only a bundle beyond the limits is rejected. Any other bundle is merged.
+  /// Merges a bundle. With `.reject`, a bundle beyond the limits is rejected, and every other bundle is merged.
   private func merge(_ export: Fork.Export) throws -> HubImportReport {
     guard brake == .reject else { return try hub.take(export, store, brake) }
     do {
@@ -117,8 +117,8 @@ private struct RestoredChain {
     }
   }
 
-  /// Compares the exports in order with the device's history, and changes the history at the first difference.
-  /// - Returns: whether later exports may need another change.
+  /// Compares the exports in order with the device's history, and changes that history at the first difference.
+  /// - Returns: whether the caller must compare again.
   private func followNext(of links: [Manifest.Changes.Link], _ device: inout EnrolledDevice) throws -> Bool {
     let branches = try store.branches(of: device.id)
     var common = SequenceNumber.zero
@@ -153,8 +153,9 @@ private struct RestoredChain {
 extension Fork {
   /// The index of the history whose newest bundle was made last.
   ///
-  /// If a new history came, known histories of copies do not count: a copy's clock may show another time. If the
-  /// archive lacks the newest bundle of the first history, a known history of a copy is not taken as newer.
+  /// If a new history came, the known histories of copies are left out, because a copy's clock may show another time.
+  /// If the archive lacks the newest bundle of the first history, the first history comes before known histories of
+  /// copies.
   fileprivate var newestHistory: Int {
     let places = isForked ? histories.indices.filter { histories[$0].branch == nil } : Array(histories.indices)
     let newest = places.max { !histories[$0].isNewer(than: histories[$1]) } ?? 0

@@ -14,9 +14,9 @@ public struct InitCheck {
 
   /// The rules that apply where the definition has none.
   public enum Defaults: Sendable {
-    /// The rules as in every release.
+    /// The defaults of all releases.
     case asWritten
-    /// The rules for a new hub: rows without a parent are hidden.
+    /// The defaults for a new hub: rows without a parent are hidden.
     case ofNewHub
   }
 

@@ -46,8 +46,8 @@ struct LikelyReference {
     return nil
   }
 
-  /// Whether the column's name names this table. For example, "category_id" may name "categories". "parent_id" names
-  /// the column's own table.
+  /// Whether the column's name names this table. For example, "category_id" may name the table "categories".
+  /// "parent_id" may name the column's own table.
   func isNamed(after table: Name) -> Bool {
     if child == table, stem == "parent" { return true }
     let name = table.text.lowercased()

@@ -5,8 +5,8 @@ import SatchelValues
 import SatchelWorkspace
 
 /// Warnings of `init` and `dataset apply` about columns whose policy cannot combine their values. In such a column,
-/// each change on both sides is a conflict. A sum of texts is only a warning if an earlier version had it. A new one is
-/// refused.
+/// each change on both sides is a conflict. A sum of texts is a warning only if an earlier version of the dataset had
+/// it. A new sum of texts is refused.
 struct PolicyWarnings {
   private let tables: [TrackedTable]
   private let dataset: DatasetDefinition
@@ -45,9 +45,9 @@ struct PolicyWarnings {
       """, hint: "Use another policy, or give the column a type for such values.")
   }
 
-  /// The values that a policy needs, if the column usually holds others. nil if the column may hold the needed values.
-  /// The declared type is no sure sign: SQLite treats a type such as JSON as a type of numbers, but the column holds
-  /// texts.
+  /// The kind of values that a policy needs, if the column usually holds others. nil if the column may hold the needed
+  /// values. The declared type is no sure sign. For example, SQLite treats the type JSON as a type of numbers, but such
+  /// a column holds texts.
   private static func values(for how: Combination, _ column: ColumnDeclaration) -> String? {
     let holdsBytes = column.affinity == .none && !["", "ANY"].contains(column.type.uppercased())
     switch how {

@@ -65,8 +65,8 @@ struct ReferenceWarnings {
       """, hint: "Declare the column INTEGER, if the app allows that.")
   }
 
-  /// A warning if a referring column has no index. SQLite does not demand this index, because it does not know the
-  /// reference.
+  /// A warning if a referring column has no index. SQLite itself does not need this index, because the database does
+  /// not declare the reference.
   private func unindexed(_ key: ForeignKey, of table: TrackedTable, in database: borrowing Database) throws -> Finding?
   {
     let column = table.schema.columns[key.columns[0]]

@@ -3,7 +3,7 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// The rules of one table as this hub understands them. A person checks whether that was meant.
+/// The rules of one table as this hub understands them. A person can check whether the rules were meant so.
 public struct RuleSummary: Sendable {
   public let table: Name
   public let rows: Int64
@@ -28,7 +28,8 @@ public struct RuleSummary: Sendable {
   ) throws -> [RuleSummary] {
     var summaries: [RuleSummary] = []
     for table in tables { summaries.append(try RuleSummary(table, of: dataset, tables, in: database)) }
-    // A table is for every user only if all its parents are. Each round removes the tables below a table that is not.
+    // A table is for every user only if all its parents are for every user. Each round removes tables with another
+    // parent.
     var open = Set(tables.filter { $0.rules.visible == nil }.map(\.name))
     var isChanged = true
     while isChanged {
@@ -109,7 +110,7 @@ struct RuleScans {
       }
   }
 
-  /// The tables that SQLite reads as a whole to decide about one row, with the names that the rules give them.
+  /// The tables that SQLite reads as a whole to decide about one row. They have the names that the rules use.
   private func scans(in database: borrowing Database) throws -> [String] {
     var names: [String] = []
     try database.each("EXPLAIN QUERY PLAN \(rules.ofRowSQL(table, rules.visible(table)))") {
@@ -124,7 +125,7 @@ struct RuleScans {
     return names
   }
 
-  /// The references along which visibility spreads, if no index finds the referring rows.
+  /// The references along which visibility spreads, and for which no index finds the referring rows.
   private func unindexed(in database: borrowing Database) throws -> [ForeignKey] {
     try (table.parentKeys(in: dataset) + table.treeKeys).filter { key in
       let column = table.schema.columns[key.columns[0]]

@@ -88,7 +88,7 @@ struct SignedAct: Sendable {
   /// The digest of this act. The next act contains it.
   var digest: String { Digest.of(Array("\(text)\n\(signature)".utf8)).hexadecimal }
 
-  /// Why this act does not continue the record. nil if it does.
+  /// The reason why this act does not continue the record. nil if it does.
   /// - Parameters:
   ///   - last: the act before this one. nil if there is none.
   ///   - keys: the operators' keys, by the operators' names.

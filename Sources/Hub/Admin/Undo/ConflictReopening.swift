@@ -8,7 +8,7 @@ import SatchelWorkspace
 public struct ReopenedConflicts: Sendable {
   /// The conflicts that are open again.
   public let conflicts: [ConflictRecord]
-  /// The conflicts among them that the person did not name. They were decided together with the named conflict, because
+  /// Those of the conflicts that the person did not name. They were decided together with the named conflict, because
   /// their rows traded UNIQUE values with its row.
   public let traded: [ConflictRecord]
   /// The mark of these conflicts and of the decisions about them.
@@ -23,10 +23,10 @@ public struct ReopenedConflicts: Sendable {
 }
 
 extension HubWorkspace {
-  /// Takes back the decision about a conflict and about all members of its unit. The conflicts are open again. If the
-  /// decision was made at the hub, its rows get their values from before it. A value that was changed again since
-  /// stays. Conflicts that were decided in the same decision are opened too, if their rows traded UNIQUE values with
-  /// these rows.
+  /// Takes back the decision about a conflict and about all members of its unit, so that they are open again. If the
+  /// decision was made at the hub, its rows get their values from before the decision. A value that was changed again
+  /// since stays. The same decision may have decided other conflicts. These are opened too if their rows traded UNIQUE
+  /// values with these rows.
   ///
   /// Throws a `WorkspaceError` if a later decision gave one of the former values to another row.
   /// - Parameter prefix: the conflict's id, or the beginning of the id.
@@ -119,7 +119,7 @@ extension HubStore {
     ofDecisionsAt times: Set<Int64>, by user: String, in past: RowNumbers.Entry?
   ) throws -> [LogEntry] {
     var entries: [LogEntry] = []
-    // Entries up to `logFrom` are forgotten. Only the newest of them is kept, because it holds the hub's cursor.
+    // Entries up to `logFrom` are forgotten. The newest of them may still be there, because it holds the hub's cursor.
     try eachChange(of: past, after: identity.logFrom) { entry in
       if times.contains(entry.at), entry.device == nil, entry.bundle == nil, entry.user == user {
         entries.append(entry)

@@ -12,7 +12,7 @@ public struct RevertReport: Sendable {
   public let bundles: [BundleID]
   /// The number of rows, by table, that have their state from before the bundles again.
   public let rows: [(table: Name, count: Int)]
-  /// The number of rows that a person must decide, because other people changed them since, or other rows depend on
+  /// The number of rows about which a person must decide: other people changed them since, or other rows depend on
   /// them. Their former values are kept as conflicts.
   public let conflicts: Int
   /// The number of changes of the bundles that waited for a decision or for another row. They are given up.
@@ -23,7 +23,7 @@ public struct RevertReport: Sendable {
 
 extension HubWorkspace {
   /// Reverts the changes of a bundle: writes the inverse changes, newest first, as new changes of the hub. If a value
-  /// was changed again since, the newer value stays, and the former value becomes an open conflict. Changes of the
+  /// was changed again since, the newer value stays. Then the former value becomes an open conflict. Changes of the
   /// bundle that still wait are given up.
   /// - Parameter name: the bundle's id or its beginning, or `DEVICE/NUMBER`.
   public func revert(_ name: String) throws -> RevertReport {
@@ -74,7 +74,7 @@ extension HubWorkspace {
       areFilesNamed: rows.contains { !store.tables[$0.place].rules.attachments.isEmpty })
   }
 
-  /// Decides for the hub all changes of these bundles that wait. Without this, they could still be taken later.
+  /// Decides for the hub all changes of these bundles that wait. Otherwise the hub could still take them later.
   private func giveUp(_ bundles: [(id: BundleID, histories: Set<String>?)], _ store: HubStore) throws -> Int {
     let waiting = try ConflictTable.list([.open, .held], in: store.database) { conflict in
       bundles.contains { bundle, histories in
@@ -93,8 +93,8 @@ extension HubWorkspace {
     guard store.identity.logFrom > .zero, let imported = try Ledger.lastImport(of: bundle, in: store.database),
       imported.changes > 0
     else { return }
-    // If the history reaches back to this import, nothing is forgotten: the bundle may only have repeated changes of an
-    // earlier bundle.
+    // The history may reach back to the import. Then nothing is forgotten: the bundle may have repeated only changes of
+    // an earlier bundle.
     if let since = try store.timeOfFirstChange(after: store.identity.logFrom), imported.at >= since { return }
     throw WorkspaceError(
       .forgotten,
@@ -123,7 +123,8 @@ extension HubStore {
     var places: [String: Int] = [:]
     for (bundle, histories) in bundles {
       try eachEntry(of: bundle) { table, key, entry in
-        // Entries up to `logFrom` are forgotten. Only the newest of them is kept, because it holds the hub's cursor.
+        // Entries up to `logFrom` are forgotten. The newest of them may still be there, because it holds the hub's
+        // cursor.
         guard let place = place(of: table), entry.cursor > identity.logFrom else { return }
         if let histories, !histories.contains(entry.device ?? "") { return }
         let reference = "\(place) \(key)"
@@ -140,7 +141,8 @@ extension HubStore {
     return found
   }
 
-  /// The histories of the device that the operator named with the bundle. nil if only one device used the bundle's id.
+  /// The histories of the device that the operator named together with the bundle. nil if only one device used the
+  /// bundle's id.
   fileprivate func historiesToRevert(_ name: String, _ bundle: BundleID) throws -> Set<String>? {
     let senders = try Ledger.senders(of: bundle, in: database)
     if senders.count < 2 { return nil }

@@ -24,25 +24,25 @@ struct RevertedRow {
   }
 }
 
-/// Writes the inverse of changes, row by row. If other rows block a row, it is tried again after these rows.
+/// Writes the inverse of changes, row by row. A row that other rows block is tried again after these other rows.
 struct Revert {
   let store: HubStore
   let now: Int64
   let stamp: Stamp
   /// Number of restored rows, by table.
   private(set) var counts: [Int]
-  /// The number of rows that are not reverted, or only in part: other people changed them since, or other rows block
+  /// The number of rows that are not reverted, or only in part. Other people changed them since, or other rows block
   /// them.
   private(set) var left = 0
-  /// The rows that block others: they have UNIQUE values of rows that are not reverted.
+  /// The rows that block others, because they have UNIQUE values which other rows must get back.
   private(set) var rowsInTheWay: Set<RowInTable> = []
   private let handling: LeftRows
 
   /// The treatment of rows that cannot be reverted.
   enum LeftRows {
-    /// Each row becomes an open conflict, and a person decides.
+    /// Each of these rows becomes an open conflict, and a person decides.
     case conflicts
-    /// The rows are only counted.
+    /// These rows are only counted.
     case counted
   }
 
@@ -92,7 +92,7 @@ struct Revert {
     }
   }
 
-  /// Reverts one row. Returns the reason if other rows block it. Returns nil if the row is done.
+  /// Reverts one row. Returns nil if that is done. If other rows block it, returns the reason.
   private mutating func take(_ row: RevertedRow) throws -> Blocked? {
     guard let step = try step(for: row) else { return nil }
     let rows = store.rows[row.place]
@@ -114,8 +114,8 @@ struct Revert {
     return nil
   }
 
-  /// Reverts rows that block each other, for example rows that exchanged UNIQUE values. First deletes all of them, and
-  /// then writes them. Returns false if they still block each other; then nothing is changed.
+  /// Reverts rows that block each other, for example rows that exchanged UNIQUE values. First deletes all of these
+  /// rows, and then writes them. Returns false if they still block each other. Then nothing is changed.
   private mutating func takeTogether(_ steps: [Step]) throws -> Bool {
     struct StillBlocked: Error {}
     do {
@@ -148,8 +148,8 @@ struct Revert {
       from: Origin(device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: now))
   }
 
-  /// Finishes a written row. Values that others changed since make the row a conflict. Otherwise the row is counted as
-  /// restored.
+  /// Finishes a row that was written. If others changed some of its values since, it becomes a conflict. If not, it
+  /// counts as restored.
   private mutating func finish(_ step: Step) throws {
     if let disagreement = step.result.disagreement {
       try leave(step, because: disagreement, nil)
@@ -182,9 +182,8 @@ struct Revert {
 }
 
 extension Revert {
-  /// Returns two results. The first is the change from the row as the bundles left it to the row as it would be without
-  /// them. It is nil if the bundles did not change the row. The second is the changes that others made after the
-  /// bundles.
+  /// Returns two results. The first is the change that takes the effect of the bundles out of the row. It is nil if the
+  /// bundles had no effect on the row. The second is the changes that others made after the bundles.
   ///
   /// If others changed a column between two of the bundles, their value is restored.
   private func inverse(of row: RevertedRow, _ past: RowNumbers.Entry?) throws -> (Change?, OthersChanges) {
@@ -204,8 +203,8 @@ extension Revert {
   }
 }
 
-/// The values of a row before and after the reverted changes, column by column. A log entry of an update has only some
-/// columns.
+/// The values of a row before and after the reverted changes, column by column. They are collected from log entries,
+/// because the entry of an update has only some columns.
 private struct RevertedValues {
   private var before: [Name: Value] = [:]
   private var after: [Name: Value] = [:]
@@ -224,8 +223,8 @@ private struct RevertedValues {
     if entry.operation != .update { theirPresence = false }
   }
 
-  /// Begins a reverted change of a column. The value before the first reverted change is restored. If another writer
-  /// changed the column between two reverted changes, that writer's value is restored instead.
+  /// Begins a reverted change of a column. `run` restores the value before the first reverted change. But if another
+  /// writer changed the column between two reverted changes, that writer's value is restored.
   private mutating func begin(_ name: Name, _ value: Value?) {
     if let between = theirValues.removeValue(forKey: name), before[name] != nil { before[name] = between }
     if before[name] == nil { before[name] = value }

@@ -31,7 +31,7 @@ struct TradedDecisions {
     }
   }
 
-  /// The rows that now have UNIQUE values which the rows of these decisions had before.
+  /// The rows that have UNIQUE values now which the rows of these decisions had before.
   private func rowsInTheWay(of decided: [StoredConflict]) throws -> Set<RowInTable> {
     let rows = try store.rows(decidedIn: decided, by: user).rows
     if rows.isEmpty { return [] }
@@ -44,9 +44,9 @@ struct TradedDecisions {
     }
   }
 
-  /// Finds other conflicts that were decided at the same times. Their rows traded UNIQUE values with the rows of these
-  /// decisions. Each conflict comes with all members of its unit.
-  /// - Parameter rows: the rows that block the rows of these decisions.
+  /// Finds other conflicts that were decided at the same times, and whose rows traded UNIQUE values with these rows.
+  /// Each conflict comes with all members of its unit.
+  /// - Parameter rows: the rows that prevent the rows of these decisions from going back.
   private func decidedTogether(
     with all: [StoredConflict], _ rows: Set<RowInTable>
   ) throws -> [StoredConflict] {
@@ -66,13 +66,14 @@ struct TradedDecisions {
     return added
   }
 
-  /// The other row of a conflict. nil unless a decision for the device had to take a value from that row.
+  /// The other row of a conflict, if a decision for the device had to take a value from that row. Otherwise nil.
   private func rival(of conflict: StoredConflict) throws -> RowInTable? {
     guard conflict.decision?.made == .device, let place = store.place(of: conflict.record.table) else { return nil }
     return try conflict.rival(in: store.tables[place].schema, store.database)
   }
 
-  /// Throws a `WorkspaceError` if a later decision gave a value to one of the rows that block.
+  /// Throws a `WorkspaceError` if one of these rows has a needed value because of a later decision.
+  /// - Parameter rows: the rows that prevent the rows of the decisions from going back.
   private func checkLater(than all: [StoredConflict], _ rows: Set<RowInTable>) throws {
     guard let time = all.compactMap(\.decision).filter({ $0.by == user }).map(\.at).min() else { return }
     for row in rows.subtracting(all.rows) {

@@ -8,7 +8,7 @@ import SatchelValues
 final class EverHeldRows {
   private let store: HubStore
   private let user: String
-  /// The device. Before it in the list: the device that it continues, if it still has that device's rows.
+  /// The device. If it still has the rows of a device that it continues, that device comes first.
   private let devices: [ReplicaID]
   private var known: [(emission: Emission, rows: [RowSet])]?
   private var knownHeld: [StepMerger.RowReference: Bool] = [:]
@@ -34,9 +34,9 @@ final class EverHeldRows {
     return isHeld
   }
 
-  /// The moments at which the device had the row and its user could see it, newest first. Such a moment is an emission
-  /// for this user with the row, or the device's last change of the row. A row that was deleted and made again counts
-  /// as another row, so earlier moments are left out.
+  /// The moments at which the device had the row and its user could see it, newest first. Each is an emission with the
+  /// row for this user, or the device's own last change of the row. A row that was deleted and made again counts as
+  /// another row. So moments before that are left out.
   func moments(of key: RowKey, in place: Int) throws -> [FormerMoment] {
     guard let past = try store.past(of: key, in: place) else { return [] }
     var found = try emissions().filter { $0.rows[place].contains(past.number) }.map { FormerMoment($0.emission) }

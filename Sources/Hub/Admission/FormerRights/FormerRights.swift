@@ -29,9 +29,9 @@ final class FormerRights {
   private let scope: ScopeStore
   private let device: EnrolledDevice
   private let writes: FormerWriteRules
-  /// The emissions for this user in this epoch, oldest first.
+  /// The emissions for this user in the present epoch, oldest first.
   private let emissions: [Emission]
-  /// How many of `emissions`, from the first one on, the device may have had when it made its changes.
+  /// The device may have had this number of the first `emissions` when it made its changes.
   private let receivedCount: Int
   private var knownHeld: [[RowSet]]?
   /// For each row, the cursor of its last insert when the row was first looked up.
@@ -79,8 +79,8 @@ final class FormerRights {
     return could
   }
 
-  /// Returns the right to make a row below rows that the user saw at the time of the change. nil if no such right is
-  /// known.
+  /// Returns the right to make a row whose parents the user could see at the time of the change. nil if no such right
+  /// is known.
   func toMake(_ row: Row, in place: Int) throws -> Grant? {
     guard receivedCount > 0 else { return nil }
     guard let above = try hiddenRows(above: row, in: place), let grant = try grant(above),
@@ -89,11 +89,11 @@ final class FormerRights {
     return grant
   }
 
-  // MARK: what was shown
+  // MARK: rows that emissions have shown
 
   private func held() throws -> [[RowSet]] {
     if let knownHeld { return knownHeld }
-    // Each set is stored as the difference from the next set, so all sets are needed.
+    // The hub stores each set as the difference from the next set. So it must read all sets.
     let all = try store.emissions(of: device.id)
     let sets = try store.heldSets(of: device.id, after: all)
     let held = emissions.compactMap { emission in all.firstIndex { $0.number == emission.number }.map { sets[$0] } }
@@ -101,8 +101,8 @@ final class FormerRights {
     return held
   }
 
-  /// Returns a function that finds the emissions with a row, as indexes in `emissions`. A row that was deleted and made
-  /// again counts as another row.
+  /// Returns a function. For a row, it finds the emissions with this row, as indexes in `emissions`. A row that was
+  /// deleted and made again counts as another row.
   private func shownBy() throws -> (Subject) throws -> RowSet {
     let (held, cursors) = (try held(), emissions.map(\.cursor))
     return { [self] row in
@@ -126,8 +126,8 @@ final class FormerRights {
   private func grant(_ rows: HiddenRows.Group) throws -> Grant? {
     let shownBy = hidden.shownBy(rows)
     func showsAll(_ index: Int) -> Bool {
-      // nil: no row above is hidden, so only changed attributes of the user can have removed the right. If the
-      // attributes are unchanged, this emission gives no right.
+      // If `shownBy` is nil, no row above is hidden. Then only changed attributes of the user can have removed the
+      // right. With unchanged attributes, this emission shows no former right.
       shownBy?.contains(Int64(index)) ?? (emissions[index].attributes != scope.user.attributes)
     }
     guard let index = (0..<receivedCount).last(where: showsAll) else { return nil }
@@ -177,7 +177,7 @@ final class FormerRights {
   }
 
   private func visit(_ row: Subject, after cursor: Cursor) throws -> Visit {
-    // A row may be above itself. This entry is in `lost` already then, and so the way up ends.
+    // A row may be above itself. For such a row, `lost` has this entry already, and that ends the way up.
     lost[Loss(subject: row, cursor: cursor)] = Stamp(Int64.max)
     let schema = store.tables[row.place].schema
     let deciding = try scope.deciding(in: row.place)
@@ -217,8 +217,8 @@ final class FormerRights {
     var above: [HiddenRows.Group] = []
   }
 
-  /// Returns the rows above a new row that the user does not see now. The search goes on above rows that were accepted
-  /// late, and visits each of them once. nil if a row above does not exist, or if a row is above itself.
+  /// Returns the rows above a new row that the user does not see now. Above a row that was accepted late, the search
+  /// goes on. It visits each such row once. nil if a row above does not exist, or if a row is above itself.
   private func hiddenRows(above row: Row, in place: Int) throws -> HiddenRows.Group? {
     guard let parents = try rowsAbove(row, in: place) else { return nil }
     let shownBy = try shownBy()
@@ -263,13 +263,14 @@ final class FormerRights {
     return found
   }
 
-  /// Whether this device made the row below rows that had already left its user's scope, and the hub accepted the row.
+  /// Whether the device made this row late and the hub accepted it. Late: the rows above had already left the user's
+  /// scope.
   private func isTakenLate(_ key: RowKey, in place: Int) throws -> Bool {
     let row = StepMerger.RowReference(place: place, key: key)
     if let known = takenLate[row] { return known }
     let bundles = try ConflictTable.bundlesOfLateInserts(
       key, of: store.tables[place].name, device: device.id, user: scope.user.name, in: store.database)
-    // Another writer may have deleted the accepted row, and may have made another row with its key.
+    // Another writer may have deleted the accepted row, and made another row with its key. That row does not count.
     let isTaken =
       try !bundles.isEmpty
       && store.newestInsert(of: store.past(of: key, in: place))?.bundle.map {
@@ -282,7 +283,7 @@ final class FormerRights {
   /// Records that a new row was accepted late.
   func noteTakenLate(_ key: RowKey, in place: Int) { takenLate[.init(place: place, key: key)] = true }
 
-  /// Forgets the results about rows above late rows. The caller has undone deletes, so these results may be wrong.
+  /// Forgets the results about rows above late rows. The caller has undone deletes, so the results may be wrong now.
   func forgetRowsAbove() { hiddenAbove = [:] }
 }
 

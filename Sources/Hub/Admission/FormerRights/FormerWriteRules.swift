@@ -36,9 +36,9 @@ final class FormerWriteRules {
     }
   }
 
-  /// Whether the write rule at that moment lets the user make a row with these values. The rows above it are not
-  /// judged, except that a parent may be required. If the result at that time is unknown, the user's present attributes
-  /// and the present tables decide.
+  /// Whether the write rule at that moment lets the user make a row with these values. This does not check the rows
+  /// above it, but a row without a parent may be forbidden. If the result for that moment is unknown, the user's
+  /// present attributes and the present tables decide.
   func couldMake(_ row: Row, in place: Int, at moment: FormerMoment) throws -> Bool {
     guard let write = try writeRule(of: place, at: moment), try !scope.hidesOrphan(row, in: place) else {
       return false
@@ -84,7 +84,7 @@ final class FormerWriteRules {
     return reads
   }
 
-  /// Evaluates a rule for a row that need not be in its table.
+  /// Evaluates a rule for a row. The row need not be in its table.
   private func asks(_ rule: String, about row: Row, in place: Int, _ attributes: [Field]) throws -> Bool {
     let asked = Asked(rule: rule, place: place, attributes: attributes)
     let rows = store.rows[place]

@@ -1,11 +1,11 @@
 import SatchelMerge
 import SatchelValues
 
-/// Rows that their user does not see any more, and on which rights depend. They are in groups: one group has the rows
-/// above one row.
+/// Rows on which a user's rights depend, and which the user does not see any more. They are in groups. One group has
+/// the rows above one row.
 ///
-/// A group refers to the groups of the rows above, and does not repeat their rows. So the cost of a chain grows only
-/// with the number of its rows.
+/// A group refers to the groups of the rows above, and does not repeat their rows. So a long chain of rows costs only
+/// as much as its number of rows.
 struct HiddenRows {
   /// A row on which a right depends.
   struct Subject: Hashable {

@@ -3,11 +3,11 @@ import SatchelDataset
 import SatchelRows
 import SatchelValues
 
-/// Finds new conflicts whose user had the right to make the change when the device had the rows. The user does not see
-/// these rows now.
+/// Finds the new conflicts whose user had the right to make the change. The user does not see the rows now, but saw
+/// them when the device had them.
 ///
-/// The right to change a row does not depend on the new values: `BulkDecisionRights` writes no values that decide about
-/// rights. So the right is looked up once for each row, not for each change of a bundle.
+/// The right to change a row does not depend on the new values, because `BulkDecisionRights` writes no values that
+/// decide about rights. So the right is looked up once for each row of a bundle, not for each change.
 final class LostRights {
   /// The values that decide whether a rule lets the user write a row.
   private struct Asked: Hashable {
@@ -26,8 +26,8 @@ final class LostRights {
   private let held: EverHeldRows
   private let writes: FormerWriteRules
   private var changeable: [StepMerger.RowReference: Bool] = [:]
-  /// Whether a row is a new row of the device that is kept out. These answers hold for one call of `note`. They are
-  /// remembered, because very many rows may name one row, and a row may have very many conflicts.
+  /// For each row, whether it is a new row of the device that is kept out. The answers hold for one call of `note`.
+  /// They are remembered, because very many rows may name one row, and a row may have very many conflicts.
   private var keptOut: [StepMerger.RowReference: Bool] = [:]
   private var store: HubStore { scope.store }
 
@@ -52,8 +52,8 @@ final class LostRights {
     }
   }
 
-  /// Whether the user could make the change. A new row may have the key of a row that exists here. Then both rights are
-  /// needed, because the existing row may be deleted before a person decides.
+  /// Whether the user could make the change. If a new row has the key of an existing row, the user needs both rights:
+  /// to make a row and to change this one. The existing row may be deleted before a person decides.
   private func could(_ record: ConflictRecord, in place: Int) throws -> Bool {
     let isThere = try store.rows[place].contains(record.key)
     if isThere, try !couldChange(record.key, in: place) { return false }
@@ -75,7 +75,7 @@ final class LostRights {
     return could
   }
 
-  /// Whether the user could make a row below rows that the user does not see any more.
+  /// Whether the user could make this row, although the user does not see the rows above it any more.
   private func couldMake(_ record: ConflictRecord, in place: Int) throws -> Bool {
     guard case .insert(let row)? = try? record.change(in: store.tables[place].schema),
       try !isBelowUnknown(row, in: place)

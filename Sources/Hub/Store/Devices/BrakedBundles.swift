@@ -34,9 +34,9 @@ extension HubStore {
     ) { $0.text(0) }
   }
 
-  /// Counts the rows of a table that the changes after a cursor deleted, and the rows that they changed. Rows that
-  /// count as neither: new rows, rows that were deleted and inserted again, and rows with the same values as before.
-  /// With soft deletes, a row that newly got the mark counts as deleted.
+  /// Counts the rows of a table that the changes after a cursor deleted, and the rows that they only changed. New rows,
+  /// rows that were deleted and inserted again, and rows with the same values as before do not count. With soft
+  /// deletes, a row counts as deleted if it got the mark.
   func countDeletedAndChanged(in place: Int, after start: Cursor) throws -> (deleted: Int64, changed: Int64) {
     var mark = Value.null
     if case .soft(let column) = tables[place].rules.delete {

@@ -32,7 +32,7 @@ extension HubStore {
     try database.first("SELECT 1 FROM satchel_branches WHERE id = :id", ["id": .string(id.text)]) { _ in true } ?? false
   }
 
-  /// The devices that continue this device's history: they were copies of it.
+  /// The devices that continue this device's history. Each was a copy of this device.
   func heirs(of device: ReplicaID) throws -> [EnrolledDevice] { try devices().filter { $0.continues == device } }
 
   /// The known history of a copy to which a bundle belongs. nil if none is known. If several histories have exports of
@@ -79,8 +79,7 @@ extension HubStore {
       "id": .string(id.text), "device": .string(device.id.text), "name": .string(device.name),
       "parted": .integer(parted.rawValue),
     ]
-    // The rows of these bundles are sent again: the device may lack them, or may have some of them from the common
-    // exports.
+    // The device may lack rows of these bundles, or may have them only in part. So their true state is sent.
     try database.run(
       """
       INSERT INTO satchel_owed (device, table_name, row, emission, if_visible)
@@ -89,7 +88,8 @@ extension HubStore {
       WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))
       ON CONFLICT DO UPDATE SET emission = NULL, if_visible = 0
       """, values)
-    // Rows that are equal on both sides count as not equal any more, because the other history may have brought them.
+    // The hub may have recorded that the device brought equal rows. Perhaps the other history brought them, so that is
+    // forgotten.
     try database.run(
       "UPDATE satchel_owed SET equal_at = NULL WHERE device = :device", ["device": .string(device.id.text)])
     try database.run(
@@ -107,22 +107,22 @@ extension HubStore {
       "UPDATE satchel_chain SET device = :id WHERE device = :device AND sequence > :parted",
       ["id": .string(id.text), "device": .string(device.id.text), "parted": .integer(parted.rawValue)])
     try partFiles(of: device.id, after: parted, as: id)
-    // Emissions that acknowledge exports of the other history do not fit the device. So the next emission is made even
-    // if it has no other news.
+    // Emissions that acknowledge exports of the other history do not fit the device any more. So the next emission is
+    // made even without other news.
     try database.run(
       "UPDATE satchel_emissions SET written = 0 WHERE device = :device AND acknowledged > :parted",
       ["device": .string(device.id.text), "parted": .integer(parted.rawValue)])
-    // `parted` may be higher than `merged`, because the hub may know later exports only by their digests.
+    // The hub may know exports after `merged` by their digests alone, so `parted` may be higher.
     device.merged = min(device.merged, parted)
-    // A backup may contain exports of the other history. The device will use their numbers again.
+    // A backup may contain exports of the other history, but the device will use their numbers again.
     device.backedUp = min(device.backedUp, parted)
-    // Which emission the device has is unknown until its next bundle.
+    // The hub does not know which emission the device has, until the device's next bundle comes.
     device.proved = .zero
     try save(device)
   }
 
-  /// Keeps other histories complete when a device leaves its exports after `parted`. A history that parted later
-  /// contains some of these exports too, but so far only the device's own history has their digests.
+  /// Keeps other histories complete when a device gives up its exports after `parted`. A history that parted later
+  /// contains some of these exports too. Their digests are only in the device's own history so far.
   private func moveParting(of device: ReplicaID, to parted: SequenceNumber) throws {
     for branch in try branches(of: device) where branch.parted > parted {
       try copyChain(of: device, parted.next...branch.parted, to: branch.id)
@@ -161,8 +161,8 @@ extension HubStore {
       """, ["id": .string(id.text), "device": .string(device.text)])
   }
 
-  /// Makes a history of a copy the device's own history again. The device's present history must end at the last export
-  /// that both have in common.
+  /// Makes a copy's history the device's own history again. Before that, the device's history must end at the last
+  /// export that both have in common.
   func rejoin(_ branch: Branch, _ device: inout EnrolledDevice) throws {
     try takeOver(branch, by: device.id)
     device.merged = branch.merged
@@ -196,7 +196,7 @@ extension HubStore {
     device.continues = former.id
     // If the former device is on hold, the new device is on hold too.
     device.hold = former.hold
-    // The device has already used emission numbers up to the former device's last emission.
+    // The device already has an emission with one of the former device's numbers.
     device.emitted = max(former.emitted, continuation.received)
     let branches = try branches(of: former.id)
     let own = Branch(id: former.id, parted: former.merged, merged: former.merged)
@@ -213,8 +213,7 @@ extension HubStore {
     try chain.last { try digest(of: $0.sequence, in: history) == $0.digest }?.sequence
   }
 
-  /// The last export that a device's history may share with `history`, if the chain and `history` show no common
-  /// export.
+  /// The last export that a device's history and `history` may have in common, if no common export is known.
   private func reach(of continuation: Manifest.Continuation, into history: ReplicaID) throws -> SequenceNumber {
     let other = try continuation.chain.first { link in
       try digest(of: link.sequence, in: history).map { $0 != link.digest } ?? false
@@ -225,7 +224,7 @@ extension HubStore {
 
   private func takeOver(_ branch: Branch, by device: ReplicaID) throws {
     for table in ["satchel_log", "satchel_conflicts", "satchel_rekeyed", "satchel_chain", "satchel_received"] {
-      // Earlier releases also recorded exports that both histories have, so rows may already exist.
+      // Earlier releases recorded exports that both histories have under both ids. So `UPDATE` may meet existing rows.
       try database.run(
         "UPDATE OR REPLACE \(quoted(table)) SET device = :device WHERE device = :branch",
         ["device": .string(device.text), "branch": .string(branch.id.text)])

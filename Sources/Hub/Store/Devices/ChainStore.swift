@@ -13,7 +13,8 @@ struct ChainContradiction {
 }
 
 extension HubStore {
-  /// The first export that shows that a bundle does not belong to its device's known history. nil if there is none.
+  /// Returns the first export that proves that a bundle does not belong to its device's known history. nil if there is
+  /// none.
   ///
   /// Compares the digests of the bundle and of its chain with the digests that the hub recorded for the device.
   func contradiction(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> ChainContradiction?
@@ -22,7 +23,7 @@ extension HubStore {
     for link in changes.links(with: digest) {
       let known = try self.digest(of: link.sequence, in: manifest.from.id)
       if known == link.digest { continue }
-      // If the device's own history does not reach this export, a history of a copy may contain it.
+      // The device's own history may end before this export. Then a copy's history may contain it.
       if try known != nil || branches.contains(where: { try self.digest(of: link.sequence, in: $0.id) == link.digest })
       {
         return ChainContradiction(
@@ -32,7 +33,7 @@ extension HubStore {
     return nil
   }
 
-  /// The digest of an export. It is known from the export itself, or from a later export that names it. nil if unknown.
+  /// The digest of an export, from the export itself or from a later export that names it. nil if unknown.
   func digest(of sequence: SequenceNumber, in history: ReplicaID) throws -> Digest? {
     try database.first(
       "SELECT digest FROM satchel_chain WHERE device = :history AND sequence = :sequence",

@@ -11,8 +11,8 @@ public struct EnrolledDevice: Sendable {
 
   public enum State: String, Sendable {
     case active
-    /// The hub is making the device's folder. The device counts as active. If the folder is never finished, the name
-    /// can be used for another device.
+    /// The hub is making the device's folder. The device counts as active. If the folder is never finished, another
+    /// device can get the name.
     case preparing
     /// Two different histories came in the device's name. The operator must decide.
     case flagged
@@ -25,7 +25,7 @@ public struct EnrolledDevice: Sendable {
   public var key: PublicKey
   /// The next key that the device announced and may already use. nil if the device announced none.
   public var nextKey: PublicKey?
-  /// Whether the next key signed its own announcement. Without this signature, every person who can read the key could
+  /// Whether the next key signed its own announcement. Without this signature, any person who can read the key could
   /// announce it.
   var isNextKeyProved = false
   /// Whether the device has ever shown a release whose new keys sign their own announcements. It never becomes false
@@ -187,7 +187,7 @@ extension HubStore {
 }
 
 extension HubStore {
-  /// Removes a device, and all records of things that the hub made for it.
+  /// Removes a device, and the hub's records about it.
   func remove(_ id: ReplicaID) throws {
     let device: KeyValuePairs<String, Value> = ["device": .string(id.text)]
     try database.run("DELETE FROM satchel_devices WHERE id = :device", device)
@@ -206,9 +206,9 @@ extension HubStore {
 extension HubStore {
   /// The gaps in the numbers of the bundles that came from a device. The newest ranges come first.
   ///
-  /// A device that continues another one also continues its numbers. So their common exports count too, although they
-  /// came under a former name. A copy may have used later numbers under that name again. The digest shows which exports
-  /// are common.
+  /// If a device continues another one, it also continues that device's numbers. Exports that both have in common came
+  /// under the other device's name, and count too. Later numbers under that name may be of another copy. The digest
+  /// shows which exports are in common.
   func missing(of device: EnrolledDevice) throws -> [ClosedRange<Int64>] {
     try database.all(
       """

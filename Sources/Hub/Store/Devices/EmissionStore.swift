@@ -22,7 +22,7 @@ struct Emission {
   /// The digest of the emission's `B2SUMS`. nil if release 0.1 made the emission, and the hub's ledger lacks the
   /// digest.
   let digest: Digest?
-  /// The newest stamp in the emission. If an earlier release made the emission, its stamps are not later than this.
+  /// The newest stamp in the emission. If an earlier release made the emission, it is a stamp that is not lower.
   let stamp: Stamp
   /// The number of the user's rows that stayed behind, because the bundle had to be small.
   let rowsLeft: Int64
@@ -54,8 +54,8 @@ extension HubStore {
   /// The emission on which a device made a bundle. nil if the hub does not know which rows the device had then.
   func emission(_ changes: Manifest.Changes, of device: ReplicaID) throws -> Emission? {
     guard let found = try emissions(of: device).first(where: { $0.number == changes.received }) else { return nil }
-    // The numbers may be equal although the emissions differ: another history may have used the number. Release 0.1
-    // sends no digest to compare.
+    // The same number may belong to another emission, because another history may have used it. Release 0.1 sends no
+    // digest to compare.
     if let known = found.digest, let named = changes.proof?.digest, known != named { return nil }
     return found
   }
@@ -96,7 +96,7 @@ extension HubStore {
     return links.count == min(emissions.count, Manifest.Scope.mostFollowed) ? links : nil
   }
 
-  /// The emission that a device says it has, and that the hub has forgotten. nil if there is none.
+  /// The emission that a device names as its own, and that the hub has forgotten. nil if there is none.
   func declared(by device: ReplicaID) throws -> Manifest.EmissionLink? {
     try database.first(
       "SELECT number, digest FROM satchel_declared WHERE device = :device", ["device": .string(device.text)]
@@ -121,8 +121,8 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// The rows that a device holds after each of these emissions, oldest first. There is a set for each table of the
-  /// dataset, in their order. The caller must give all emissions of the device.
+  /// The rows that a device holds after each of these emissions. The emissions must be all emissions of the device,
+  /// oldest first. For each emission, there is a set for each table, in the order of the dataset.
   func heldSets(of device: ReplicaID, after emissions: [Emission]) throws -> [[RowSet]] {
     var stored: [Int64: [RowSet]] = [:]
     try database.each(
@@ -202,8 +202,8 @@ extension HubStore {
       ["device": .string(device.text), "number": .integer(number.rawValue)])
   }
 
-  /// Records that a device proved an emission, and forgets records that are not needed any more. These are the earlier
-  /// emissions, and the rows to send that this or an earlier emission has carried.
+  /// Records that a device proved an emission, and forgets what is not needed any more: earlier emissions, and rows to
+  /// send that this or an earlier emission carried.
   func prove(_ number: EmissionNumber, by device: ReplicaID) throws {
     let parameters: KeyValuePairs<String, Value> = [
       "device": .string(device.text), "number": .integer(number.rawValue),

@@ -29,8 +29,8 @@ extension HubStore {
   ///
   /// The emissions of the former epoch stay recorded, because devices still have them. But no new bundle builds on
   /// them. The proof that the hub was set back is removed, and its epoch becomes a former one.
-  /// - Parameter floor: emission numbers continue above it. The seconds since 1970 are above all numbers that the hub
-  ///   gave after the moment to which it was set back.
+  /// - Parameter floor: emission numbers continue above this number. The seconds since 1970 are a safe value: they are
+  ///   above all numbers that the hub gave in the lost time.
   func beginEpoch(_ epoch: Epoch, after floor: Int64) throws {
     let highest =
       try database.first(
@@ -52,7 +52,7 @@ extension HubStore {
       ["epoch": .string(epoch.text), "from": .integer(first), "cursor": .integer(cursor().rawValue)])
   }
 
-  /// Records that the hub replaced a lost key, and that the present epoch began with this.
+  /// Records that the present epoch began because the hub replaced a lost key.
   func noteKeyLost() throws { try database.run("UPDATE satchel_hub SET key_lost = max(emissions_from, 1)") }
 
   /// The first emission number of the epoch that began when the hub last replaced a lost key. nil if it never did.
@@ -63,10 +63,9 @@ extension HubStore {
     }
   }
 
-  /// Whether a device may follow a key of this hub that this hub does not know. That is possible if two things
-  /// happened. The hub's files were put back to a time before that key, and then the hub replaced its own key as lost.
-  /// In this case no signature can prove the device's epoch. A device that is known to have the present key follows no
-  /// other key.
+  /// Whether a device may follow a key of this hub that this hub does not know. That is possible in one case: the hub's
+  /// files were put back to a time before that key, and then the hub replaced its own key as lost. In this case no
+  /// signature can prove the device's epoch. A device that is known to have the present key follows no other key.
   func mayFollowUnknownKey(_ device: EnrolledDevice) throws -> Bool {
     try keyLostFrom().map { device.proved < $0 } ?? false
   }
@@ -129,11 +128,11 @@ extension HubStore {
     try learn(proof.former)
   }
 
-  /// Adds the epochs before the epoch of a proof to the former epochs. Devices will deliver their work of these epochs
-  /// again, and bring the hub's bundles of these epochs.
+  /// Adds the epochs that a proof names to the former epochs. Devices will deliver their work of these epochs again,
+  /// and bring the hub's bundles of these epochs.
   ///
-  /// A device names these epochs, and no signature of the hub proves them. So at most half of the room for epochs is
-  /// for these.
+  /// A device names these epochs, and no signature of the hub proves them. So they get at most half of the room for
+  /// epochs.
   private func learn(_ epochs: [Epoch]) throws {
     for epoch in epochs where epoch != identity.epoch {
       try database.run(

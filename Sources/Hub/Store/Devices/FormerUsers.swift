@@ -21,7 +21,8 @@ extension HubStore {
     let at: Int64
   }
 
-  /// Adds the column `at` to the records of former users. An earlier build did not record this time, so it begins now.
+  /// Adds the column `at` to the records of former users. An earlier build did not record this time, so it is set to
+  /// now.
   static func noteTimeOfFormerUsers(in database: borrowing Database) throws {
     let columns = try database.all("SELECT name FROM pragma_table_info('satchel_former_users')") { $0.text(0) }
     if !columns.contains("at") {
@@ -51,8 +52,8 @@ extension HubStore {
 
   /// The author of a bundle's changes.
   ///
-  /// The emission on which the device made the bundle decides. If the hub has forgotten that emission, the user in the
-  /// manifest counts. But changes of this user must still be possible.
+  /// The emission on which the device made the bundle decides. If the hub has forgotten that emission, the manifest's
+  /// user counts, but only if this user is a known former user. Otherwise the device's present user counts.
   func author(of manifestUser: String, on emission: Emission?, by device: EnrolledDevice) throws -> String {
     if let emission { return emission.user }
     let former = try database.first(

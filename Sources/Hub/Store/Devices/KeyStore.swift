@@ -36,7 +36,7 @@ extension HubStore {
     try database.run("UPDATE satchel_hub SET revocations = revocations + 1")
   }
 
-  /// Removes keys from the list of revoked keys that should never have been on it.
+  /// Removes keys from the list of revoked keys, because they should never have been on it.
   func takeOffRevoked(_ keys: [PublicKey]) throws {
     for key in keys { try database.run("DELETE FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) }
     try database.run("UPDATE satchel_hub SET revocations = revocations + 1")

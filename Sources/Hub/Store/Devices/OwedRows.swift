@@ -5,7 +5,7 @@ import SatchelWorkspace
 
 /// The rows whose true state a device must receive, whatever the log contains. There is a set for each table.
 struct OwedRows {
-  /// The rows of which the row or its deletion is sent.
+  /// The rows for which the row itself or its deletion is sent.
   var always: [RowSet]
   /// The rows that are sent only if the device's user sees them. The device deleted these rows while they were hidden.
   var ifVisible: [RowSet]
@@ -25,15 +25,15 @@ struct OwedRows {
 enum Debt: Int64 {
   /// The row is sent, or its deletion.
   case always = 0
-  /// The row is sent only if the device's user sees it. The device does not have the row. If its deletion were sent,
-  /// the device would learn that the row exists. So nothing is sent for a deleted or hidden row.
+  /// The row is sent only if the device's user sees it. The device does not have the row, so its deletion is not sent:
+  /// it would reveal that there is such a row.
   case ifVisible = 1
 }
 
 extension HubStore {
   /// Records that a device must receive the true state of a row.
-  /// - Parameter equal: if the device itself brought an equal row, the cursor up to which it has seen the writes of
-  ///   this row. nil: the device brought no such row.
+  /// - Parameter equal: the cursor up to which the device has seen the writes of this row, if it brought an equal row
+  ///   itself. nil: it brought no equal row.
   func owe(
     _ key: RowKey, in place: Int, to device: ReplicaID, _ debt: Debt = .always, equalAt equal: Cursor? = nil
   ) throws {
@@ -52,8 +52,8 @@ extension HubStore {
       ])
   }
 
-  /// The cursor up to which a device has seen the writes of a row, because the device itself brought an equal row. nil
-  /// if it did not, or if it has proved an emission with the row since.
+  /// The cursor up to which a device has seen the writes of a row, if it brought an equal row itself. nil if it did
+  /// not, or if it has proved an emission with the row since.
   func equalCursor(ofRow number: Int64, in place: Int, on device: ReplicaID) throws -> Cursor? {
     try database.first(
       "SELECT equal_at FROM satchel_owed WHERE device = :device AND table_name = :table AND row = :row",

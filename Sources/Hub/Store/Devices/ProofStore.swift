@@ -55,7 +55,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// One row for each dataset row that differs between a device and the hub's expectation.
+  /// One row for each row of the dataset that differs between a device and what the hub expects there.
   static let differentRows = """
     CREATE TABLE satchel_different_rows (
       device TEXT NOT NULL,
@@ -84,7 +84,7 @@ extension HubStore {
     }
   }
 
-  /// The sums for which the hub asks a device to send its rows.
+  /// The sums for which the hub asks a device to name its rows.
   func questions(for device: ReplicaID) throws -> [StateEntry.Question] {
     try database.first("SELECT questions FROM satchel_proofs WHERE device = :device", ["device": .string(device.text)])
     {
@@ -113,7 +113,7 @@ extension HubStore {
       ["device": .string(device.text), "number": .integer(number.rawValue)])
   }
 
-  /// Makes the next emission ask a device for the rows of these sums.
+  /// Makes the next emission ask a device to name its rows of these sums.
   func ask(_ device: ReplicaID, _ questions: [StateEntry.Question]) throws {
     try database.run(
       "UPDATE satchel_proofs SET questions = :questions, asked = NULL WHERE device = :device",
@@ -136,7 +136,8 @@ extension HubStore {
     }
     let asked = try questions(for: device)
     let hasHeard = try askedBy(device).map { $0 <= changes.received } ?? false
-    // A device that received the question has answered it, or has too many rows to list. So the hub does not ask again.
+    // The device has received the question. It has answered it, or has too many rows for an answer. So the hub does not
+    // ask again.
     let left = result == .verified || hasHeard ? [] : asked
     if result == .differs, hasHeard, outcome.compared.isEmpty, !asked.isEmpty {
       words = "the parts that differ have too many rows to be named one by one"
@@ -175,7 +176,7 @@ extension HubStore {
     }
   }
 
-  /// The rows that differ between a device and the hub's expectation, from the last comparison.
+  /// The rows on a device that differ from the rows that the hub expects there, from the last comparison.
   func differentRows(of device: ReplicaID) throws -> [DifferentRow] {
     try database.all(
       "SELECT table_name, key, kind FROM satchel_different_rows WHERE device = :device ORDER BY table_name, key",

@@ -12,7 +12,7 @@ struct LostEmission {
   let file: String?
 }
 
-/// The records of recovering the lost time.
+/// The records of the recovery of the lost time.
 extension HubStore {
   /// One row for each emission of the lost time that came.
   static let lostEmissions = """
@@ -37,8 +37,8 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// One row for each emission that a device might have had when a lost time was found. Emissions of the lost time
-  /// build on them. When devices come into the new epoch, the hub forgets its other records of these emissions.
+  /// One row for each emission that a device may have had when a lost time was found. Emissions of the lost time build
+  /// on these emissions. When devices come into the new epoch, the hub forgets its other records of these emissions.
   static let formerEmissions = """
     CREATE TABLE satchel_former_emissions (
       digest TEXT PRIMARY KEY, -- of its B2SUMS
@@ -68,9 +68,8 @@ extension HubStore {
     try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) != 0 } ?? false
   }
 
-  /// Records, at the beginning of an epoch, that a lost time is to be recovered. If an earlier recovery was still
-  /// running, it goes on. The hub may then have made emissions of the former epoch without the rows of the older lost
-  /// time.
+  /// Records, at the beginning of an epoch, that a lost time must be recovered. An earlier recovery may still be
+  /// running, and then goes on. In that case, emissions of the former epoch may lack rows of the older lost time.
   func beginRecovery() throws {
     try database.run("UPDATE satchel_hub SET recovering = min(recovering + 1, 2)")
     try Self.keepFormerEmissions(in: database)
@@ -81,7 +80,7 @@ extension HubStore {
 
   func endRecovery() throws { try database.run("UPDATE satchel_hub SET recovering = 0") }
 
-  /// Whether emissions of an earlier epoch may lack rows of an older lost time.
+  /// Whether emissions of an earlier epoch may lack rows of a still older lost time.
   private func isRecoveringAgain() throws -> Bool {
     try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) == 2 } ?? false
   }
@@ -119,8 +118,8 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Forgets that an emission came. But if its device may know that it came, the record stays: the device will not
-  /// bring the emission again.
+  /// Forgets that an emission came. The record stays if the emission's device may know that it came. Then the device
+  /// will not bring it again.
   func forgetUntold(_ emission: Manifest.EmissionLink) throws {
     try database.run(
       "DELETE FROM satchel_lost_emissions WHERE digest = :digest AND told IS NULL",
@@ -151,8 +150,8 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// Records that all emissions came that a device's newest bundle names. Their files are not kept, and neither their
-  /// numbers nor their times are known. The caller must hold the transaction.
+  /// Treats all emissions that a device's newest bundle names as if they had come. Their files are not kept, and their
+  /// numbers and times are not known. The caller must hold the transaction.
   func noteArrivalOfAwaited(from device: ReplicaID, at time: Int64) throws {
     let digests = try database.all(
       "SELECT digest FROM satchel_awaited_emissions WHERE device = :device AND digest <> ''",
@@ -165,8 +164,8 @@ extension HubStore {
   }
 
   /// The digests of emissions that a device need not bring: those that came, and those of earlier epochs that this hub
-  /// knows. First come emissions that no bundle to the device has named yet, and then those that were named most
-  /// recently.
+  /// knows. Emissions that no bundle has named to the device yet come first. Then come the emissions that were named
+  /// most recently.
   /// - Parameter most: the number of emissions that one bundle can name.
   func collected(from device: ReplicaID, most: Int) throws -> [Digest] {
     try database.all(
@@ -188,8 +187,8 @@ extension HubStore {
     ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self).sorted { $0.hexadecimal < $1.hexadecimal }
   }
 
-  /// The digests of emissions of earlier epochs that this hub knows it made for a device. So the hub has everything
-  /// from before them. For other emissions that came, the hub has only their files.
+  /// The digests of emissions of earlier epochs that this hub made for a device, as it knows. So the hub has all rows
+  /// from before them. For any other emission that came, the hub has only the file.
   func knownEmissions(for device: EnrolledDevice) throws -> [Digest] {
     if try isRecoveringAgain() { return [] }
     return try database.all(
@@ -211,7 +210,7 @@ extension HubStore {
     ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self)
   }
 
-  /// Whether an emission that a device brought has come, and the device does not know that yet.
+  /// Whether an emission that a device brought has come, and no bundle has said so to the device yet.
   func mustTellCollected(_ device: ReplicaID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_lost_emissions WHERE device = :device AND told IS NULL", ["device": .string(device.text)]
@@ -236,7 +235,7 @@ extension HubStore {
   }
 
   /// Records which emissions of the lost time a device has, as its newest bundle names them. If the bundle names as
-  /// many as it can, the device may have more, and will name them later.
+  /// many as possible, the device may have more. Then later bundles name the others.
   func noteBrought(_ changes: Manifest.Changes, by device: EnrolledDevice, most: Int) throws {
     try database.run(
       "DELETE FROM satchel_awaited_emissions WHERE device = :device", ["device": .string(device.id.text)])
@@ -256,9 +255,9 @@ extension HubStore {
       ["device": .string(device.id.text), "digest": .string(digest)])
   }
 
-  /// Makes the next bundle name an emission that came once more, because the device still brings it. The device
-  /// received the bundle that first named it. But later lists had no room for it, so the device began to bring it
-  /// again.
+  /// Makes the next bundle to a device name an emission again that came before. The device still brings this emission,
+  /// although it received the bundle that first named it. Later bundles had no room for the name, so the device began
+  /// to bring the emission again.
   private func tellAgain(_ digest: Digest, to device: EnrolledDevice, after received: EmissionNumber) throws {
     try database.run(
       "UPDATE satchel_lost_emissions SET told = NULL WHERE digest = :digest AND device = :device AND told <= :received",
@@ -276,13 +275,13 @@ extension HubStore {
   }
 
   /// The names of the active devices that have not delivered in this epoch yet. A device without keys never delivers,
-  /// so it is left out.
+  /// so this list does not have it.
   func silentDevices() throws -> [String] {
     try devices().filter { $0.state == .active && !$0.onlyReceives && $0.proved < identity.firstEmission }.map(\.name)
   }
 
-  /// Counts the emissions of the lost time that each active device has and has not brought yet. Sorted by the devices'
-  /// names.
+  /// Counts the emissions of the lost time that each active device has and has not brought yet. The list is sorted by
+  /// the names of the devices.
   func awaitedEmissions() throws -> [(device: String, count: Int64)] {
     try database.all(
       """

@@ -5,13 +5,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A device's row that has another key at the hub. Another row had its key, or the row was folded into another one.
+/// A device's row that has another key at the hub, because another row had its key, or because it was folded.
 public struct RekeyedRow: Hashable, Sendable {
   public let table: Name
   /// The key that the device uses until it knows the new key.
   public let old: Value
   public let new: Value
-  /// The first emission that sent the device the new key. nil if none has yet.
+  /// The first emission that carried the new key to the device. nil if there is none yet.
   let told: EmissionNumber?
   /// The record's number in `satchel_rekeyed`.
   let entry: Int64
@@ -55,7 +55,7 @@ extension HubStore {
     return try rename(key, to: .integer(new), in: place, of: device, by: bundle, at: now)
   }
 
-  /// Whether a new row with this key waits. The device's own waiting rows count only in a table with blocks.
+  /// Whether a new row with this key waits. In a table with blocks, waiting rows of the device itself count too.
   private func isAwaited(_ key: RowKey, in place: Int, _ device: ReplicaID) throws -> Bool {
     let table = tables[place]
     if try ConflictTable.isAwaited(key, of: table.name, byOtherThan: device, in: database) { return true }
@@ -74,7 +74,7 @@ extension HubStore {
     return row
   }
 
-  /// - Parameter told: the emission that sent the device the new key. nil if none has yet.
+  /// - Parameter told: the first emission that carried the new key to the device. nil if there is none yet.
   @discardableResult
   func insertRekeyed(
     _ old: Value, to new: Value, in place: Int, of device: ReplicaID, by bundle: BundleID? = nil,
@@ -123,12 +123,12 @@ extension HubStore {
     return twin
   }
 
-  /// The greatest key that the hub ever knew or gave. A key that only a bundle named has no row. It does not count if
-  /// it is far above all other keys.
+  /// The greatest key that the hub knows of a row or gave. A key that only a bundle named has no row. If such a key is
+  /// far above all others, it does not count.
   func greatestKey(in place: Int) throws -> Int64 {
     let names = RowNumbers.names(tables[place])
     let sure = try greatestSureKey(in: place)
-    // A row that waits because of its key does not count.
+    // In a table with blocks, a row that waits because of its key does not count.
     if tables[place].rules.keys == .blocks { return sure }
     let numbered = try database.first(
       "SELECT max(\(names.key[0])) FROM \(names.table) WHERE \(names.key[0]) <= :limit",
@@ -137,8 +137,8 @@ extension HubStore {
     return max(sure, numbered ?? 0)
   }
 
-  /// Whether a row with a key in this range was ever changed here. A row number without a stamp does not count: only a
-  /// line in a bundle named its key.
+  /// Whether a row with a key in this range was ever changed here. If a row number has no stamp, only a line in a
+  /// bundle named the key, so it does not count.
   func wasRow(between first: Int64, and last: Int64, in place: Int) throws -> Bool {
     let names = RowNumbers.names(tables[place])
     return try database.first(
@@ -173,15 +173,15 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// Records that a device itself gave other keys to rows. The keys that the hub gave to these rows stay.
+  /// Records that a device itself gave other keys to its rows. The keys that the hub gave to these rows stay.
   ///
-  /// Each record is changed once, even if the device changed the row's key several times.
+  /// The device may have changed a row's key several times. Each record is still changed only once.
   /// - Parameter renamed: the rows and their new keys, in the order in which the device gave the keys.
   func takeOver(
     _ renamed: [(row: KeyedRow, new: Value)], of device: ReplicaID, at received: EmissionNumber
   ) throws {
     func row(_ place: Int, _ key: Value) -> RowInTable { RowInTable(table: tables[place].name, key: RowKey([key])) }
-    // Goes from the last change of a key back to the first, so that each former key gets the row's final key.
+    // This goes from the last change of a key back to the first. So each former key is mapped to the row's final key.
     var last: [RowInTable: Value] = [:]
     for (former, new) in renamed.reversed() {
       last[row(former.place, former.key)] = last[row(former.place, new)] ?? new

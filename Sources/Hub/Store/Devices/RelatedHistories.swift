@@ -27,8 +27,8 @@ extension HubStore {
     return found
   }
 
-  /// The first export in which two histories differ. nil if they agree in all exports that are known of both.
-  /// - Parameter links: exports of the device from a bundle, in addition to the recorded ones.
+  /// The first export in which two histories differ. nil if the exports that are known of both histories are the same.
+  /// - Parameter links: exports of the device from a bundle, in addition to the recorded exports.
   func parting(of device: ReplicaID, _ links: [Manifest.Changes.Link], from other: ReplicaID) throws -> SequenceNumber?
   {
     let known =
@@ -52,7 +52,7 @@ extension HubStore {
     ) { _ in false } ?? true
   }
 
-  /// The old and the new key, if a device's line says that the device gave its own row a new key. Otherwise nil.
+  /// The old and the new key, if this line of a device gives a new key to one of the device's rows. Otherwise nil.
   func renaming(in line: ChangeLine) -> (old: Value, new: KeyedRow)? {
     guard case .rekey(let to, _) = line.content, let place = place(of: line.table),
       let old = tables[place].singleKey(line.key), let new = tables[place].singleKey(to)
@@ -60,7 +60,7 @@ extension HubStore {
     return (old, KeyedRow(place: place, key: new))
   }
 
-  /// The newest key that the hub gave to a row of a history. nil if the hub gave it none.
+  /// The newest key that the hub gave to a row of a history. nil if the hub gave the row no other key.
   /// - Parameter key: the row's key in this history.
   func latestKey(of key: Value, in place: Int, of history: ReplicaID) throws -> Value? {
     try database.first(

@@ -5,7 +5,7 @@ import SatchelValues
 /// A person who works with the dataset's rows.
 public struct User: Sendable {
   public let name: String
-  /// Sorted as the dataset declares them. Attributes that were never set are missing.
+  /// The attributes in the order of the dataset's declaration. Attributes that were never set are missing.
   public let attributes: [Field]
   /// The end of the user's last day, in milliseconds since 1970. From then on the user gets no bundles. nil for never.
   public var expires: Int64?

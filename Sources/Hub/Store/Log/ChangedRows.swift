@@ -4,13 +4,13 @@ import SatchelValues
 
 /// The changed rows of one table, for one device.
 struct ChangedRows {
-  /// Rows that others changed. Also rows that the device itself changed, if it may have them in another form than it
-  /// sent them.
+  /// Rows that others changed. Also rows that the device changed, if it may now have them in another form than it sent
+  /// them.
   var news = RowSet()
-  /// Rows that the device itself changed, whether or not it has them as it sent them.
+  /// Rows that the device itself changed, in whatever form it has them now.
   var allOwn = RowSet()
-  /// Rows that the device itself changed, and that it has as it sent them. There is one set for each cursor in `marks`,
-  /// with the rows that were changed after that cursor.
+  /// Rows that the device itself changed, and that it still has in the form in which it sent them. There is one set for
+  /// each cursor in `marks`: the rows that were changed after that cursor.
   var own: [RowSet]
   /// Changed rows whose visibility may have changed, because a column that a rule reads was written. Most updates write
   /// no such column, so their rows need no evaluation.
@@ -20,12 +20,12 @@ struct ChangedRows {
   var all: RowSet { news.union(allOwn) }
 }
 
-/// The rows of one table that were changed after a cursor, with the devices that changed them. All devices share this.
+/// The rows of one table that were changed after a cursor, with the devices that changed them. It is computed once for
+/// all devices.
 struct ChangesSince {
-  /// Rows that are news for all devices. The hub changed them, or their device has them in another form than it sent
-  /// them.
+  /// Rows that are news for all devices. The hub changed them, or a device did and may have them in another form now.
   var forAll = RowSet()
-  /// For each device, the rows that it changed and that it has as it sent them.
+  /// For each device, the rows that it changed and still has in the form in which it sent them.
   var byDevice: [String: RowSet] = [:]
   /// All devices that changed any of the rows.
   var authors: Set<String> = []
@@ -83,8 +83,8 @@ extension HubStore {
     return result
   }
 
-  /// Whether a log entry changes a column that the rules read. An entry with a column that does not exist any more
-  /// counts as such an entry.
+  /// Whether a log entry changes a column that the rules read. A column that does not exist any more counts as such a
+  /// column.
   private func mayDecide(_ entry: borrowing Statement, of place: Int, _ deciding: Set<Int>) throws -> Bool {
     guard Operation(rawValue: entry.text(4)) == .update, let set = try entry.fields(5) else { return true }
     return set.contains { field in rows[place].schema.position(of: field.name).map(deciding.contains) ?? true }
@@ -101,7 +101,7 @@ extension HubStore {
     return columns
   }
 
-  /// Prepares SQL that contains rules. The authorizer checks it.
+  /// Prepares SQL that contains rules. An authorizer checks what the SQL reads.
   func prepared(rule sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
     let ours = tables.map { "satchel_rows_\($0.name)" }
     let authorizer = ReadAuthorizer(tables: tables.map(\.name.text) + ours, ownFunctions: [OpenScopes.function])
@@ -110,7 +110,7 @@ extension HubStore {
   }
 }
 
-/// The results of reading the log for one or several emissions.
+/// Remembers what was read from the log for emissions.
 final class LogWalks {
   private var walks: [Cursor: [ChangesSince]] = [:]
   private var newest = Cursor.zero
@@ -120,7 +120,7 @@ final class LogWalks {
     newest == self.newest ? walks[cursor] : nil
   }
 
-  /// Keeps the result of reading the log, for other devices at the same cursor. Only a few results are kept, because
+  /// Remembers what was read from the log, for other devices at the same cursor. Only a few results are kept, because
   /// each may need one bit for every row.
   func keep(_ changes: [ChangesSince], after cursor: Cursor, upTo newest: Cursor) {
     if newest != self.newest || walks.count == 8 { walks = [:] }
@@ -128,6 +128,6 @@ final class LogWalks {
     walks[cursor] = changes
   }
 
-  /// Forgets all results. The caller may have rolled changes back, and then new changes get the same cursors.
+  /// Forgets all results. The caller may have rolled changes back. Then new changes get the same cursors.
   func forget() { (walks, newest, deciding) = ([:], .zero, nil) }
 }

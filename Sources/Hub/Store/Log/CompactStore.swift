@@ -6,10 +6,9 @@ import SatchelWorkspace
 
 /// Finds and forgets history that is not needed any more.
 extension HubStore {
-  /// The cursor up to which the log is not needed: no device has an earlier emission, and no held change builds on an
+  /// The cursor up to which the log is not needed: no device has an earlier emission, and no held change is based on an
   /// earlier emission.
-  /// - Parameter time: changes since this time stay, in milliseconds since 1970. nil: the age of a change does not
-  ///   matter.
+  /// - Parameter time: changes since this time stay, in milliseconds since 1970. nil: changes of any age may go.
   func forgettable(before time: Int64?) throws -> Cursor {
     let needed = try database.first(
       """
@@ -19,7 +18,7 @@ extension HubStore {
         SELECT since FROM satchel_conflicts WHERE state = 'held' AND since IS NOT NULL)
       """
     ) { $0.optionalInteger(0) }
-    // During the recovery of the lost time, the log shows which values writers have seen. So changes of this epoch
+    // During the recovery of the lost time, the log must show which values writers have seen. So changes of this epoch
     // stay.
     let latest = try isRecovering() ? min(cursor(), identity.epochCursor) : cursor()
     let forgettable = min(latest, (needed ?? nil).map { Cursor($0) } ?? latest)
@@ -57,8 +56,8 @@ extension HubStore {
     return count
   }
 
-  /// Forgets the numbers of deleted rows. A number stays if it is in a set of an emission, in a row to send, or in the
-  /// log. Returns the number of removed numbers.
+  /// Forgets the numbers of deleted rows. A number stays if the log or a set of an emission has it, or if the row must
+  /// be sent. Returns how many numbers were removed.
   ///
   /// In tables for which the hub gives keys, all numbers stay, so that no key is given twice.
   func forgetGoneRows() throws -> Int64 {

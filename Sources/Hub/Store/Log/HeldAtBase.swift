@@ -14,7 +14,8 @@ final class HeldAtBase {
   private var known: [RowSet]??
   /// The hub's cursor when this instance was made. Later log entries may be rolled back.
   private let begun: Cursor
-  /// For each row, whether the device wrote it up to `begun`. Remembered, because very many changes may name one row.
+  /// For each row, whether the device wrote it up to `begun`. It is remembered, because very many changes may name one
+  /// row.
   private var wrote: [StepMerger.RowReference: Bool] = [:]
 
   init(_ store: HubStore, device: ReplicaID, emission: EmissionNumber?) throws {
@@ -45,7 +46,7 @@ final class HeldAtBase {
     return isOwn
   }
 
-  /// Whether the hub had sent the row to the device with this emission. False if the emission is unknown.
+  /// Whether the hub had sent the row to the device by then. False if the emission is unknown.
   func hasSent(_ past: RowNumbers.Entry, in place: Int) throws -> Bool {
     try sets()?[place].contains(past.number) ?? false
   }

@@ -4,11 +4,11 @@ import SatchelValues
 
 /// New rows that wait, and that may be older than their device's enrolment.
 ///
-/// The hub does not know the values from which their counters and sets started. Another device may have the same row
-/// with the same counts.
+/// The hub does not know from which values the counters and sets of such a row started. Another device may have the
+/// same row with the same counts.
 extension HubStore {
-  /// One row for each such waiting row. It is deleted when the hub merges the row, but not when a person decides about
-  /// it.
+  /// One row for each of these waiting rows. The hub deletes it when it merges the waiting row, but not when a person
+  /// decides.
   static let joinedRows = """
     CREATE TABLE satchel_joined_rows (
       conflict TEXT PRIMARY KEY -- the id of the waiting row's conflict

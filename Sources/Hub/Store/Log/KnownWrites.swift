@@ -4,11 +4,11 @@ import SatchelValues
 
 /// Writes of earlier epochs that changed nothing at the hub, because the row already had their values.
 ///
-/// A device that made such a write knew older changes, which other devices will deliver again. These older changes must
-/// not undo the write. The row alone does not show the time of the write.
+/// A device that made such a write knew older changes. Other devices will deliver these older changes again. They must
+/// not undo the write, but the row itself does not show when the write was made.
 extension HubStore {
-  /// One row for each value that such a write left in a row. Also one row for each element that it put into a set or
-  /// took out.
+  /// One row for each value that such a write left in a row. For sets, one row for each element that it put in or took
+  /// out.
   static let knownWrites = """
     CREATE TABLE satchel_known_writes (
       table_name TEXT NOT NULL,
@@ -32,7 +32,7 @@ extension HubStore {
     return Dictionary(found.compactMap { known in known.column.map { ($0, known.stamp) } }, uniquingKeysWith: max)
   }
 
-  /// Returns which of these elements newer writes than `stamp` put into a row's set, and which they took out.
+  /// Returns which of these elements a write later than `stamp` put into a row's set, and which of them it took out.
   ///
   /// Other elements of the row are not read, because there may be very many.
   func knownElements(

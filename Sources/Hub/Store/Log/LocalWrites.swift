@@ -3,13 +3,13 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// Records local writes at the hub in the log. For example, an administrator's SQL is a change like any other.
+/// Records local writes at the hub in the log. Anything that writes at the hub counts, such as an administrator's SQL.
 extension HubStore {
   private struct IsEnough: Error {}
 
   /// Records local writes in the log, and also the reading of the clock. The caller must hold a transaction.
   ///
-  /// Throws a `Refusal` if the hub's clock cannot be right, or could not be right at the time of a write. A wrong time
+  /// Throws a `Refusal` if the hub's clock cannot be right now, or was not right at the time of a write. A wrong time
   /// must not enter the log before a person is asked.
   /// - Parameter limit: the most rows to record. The other rows wait for the next call.
   /// - Returns: whether no row is left.
@@ -17,7 +17,7 @@ extension HubStore {
     try passClock(at: now)
     try Capture.settle(tables, in: database)
     var rest = limit
-    // The newest stamp of the recorded rows. Searching all waiting rows for it would be repeated at each call.
+    // The newest stamp of only the recorded rows. To search all waiting rows for it would cost too much at each call.
     var newest = Stamp.zero
     let latest = try newestBelievedStamp(at: now, slack: ClockFault.tolerance)
     for (place, table) in tables.enumerated() {
@@ -48,12 +48,12 @@ extension HubStore {
     return true
   }
 
-  /// So many rows take about a second, which is much less than apps wait for a lock.
+  /// The number of rows that one transaction records. It takes about a second. Apps wait much longer for a lock.
   private static let portion = 30_000
 
-  /// Records local writes like `logLocalWrites`, but in several transactions with pauses for other writers. Each
-  /// transaction records one portion of rows. SQLite has no lock queue: a waiting connection polls every 100 ms. The
-  /// caller's own work then begins with few rows left to record.
+  /// Records local writes like `logLocalWrites`, but in portions: one transaction for each, with pauses for other
+  /// writers. SQLite has no lock queue: a waiting connection polls every 100 ms. After this, the caller's own work has
+  /// few rows left to record.
   func absorbAhead(user: String, clock: any WallClock) throws {
     func absorbSome() throws -> Bool {
       try writeTransaction(.commit) { try logLocalWrites(user: user, at: clock.milliseconds(), limit: Self.portion) }

@@ -63,7 +63,7 @@ extension HubStore {
     }
   }
 
-  /// The bundles that the log names but the ledger does not contain, with the numbers of their changes.
+  /// The bundles that the log names and the ledger does not have, each with the number of its changes.
   func unknownBundles() throws -> [(bundle: String, changes: Int64)] {
     try database.all(
       """

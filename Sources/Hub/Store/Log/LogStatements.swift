@@ -40,11 +40,11 @@ final class LogStatements {
   /// and time, and the cursor of the row's entry before it.
   func turn() throws -> KeptStatement { try turning.prepared(beside: newest) }
 
-  /// Forgets the last cursor. For the beginning of a transaction, because another process may have written since.
+  /// Forgets the last cursor. Each transaction begins with this, because another process may have written since.
   func begin() { last = nil }
 
-  /// The cursor for the next change of a row. If a change is undone, its cursor is not used again. Such gaps have no
-  /// meaning.
+  /// The cursor for the next change of a row. The cursor of a change that is undone is not used again. Such a gap in
+  /// the cursors has no meaning.
   func nextCursor() throws -> Cursor {
     defer { newest.reset() }
     let cursor = try last?.next ?? newestCursor().next

@@ -36,7 +36,7 @@ struct LogEntry {
 }
 
 extension HubStore {
-  /// The newest entry about a row. nil if no row with this key ever existed.
+  /// The row's number and its newest log entry. nil if no row with this key ever existed.
   func past(of key: RowKey, in place: Int) throws -> RowNumbers.Entry? { try numbers[place].entry(of: key) }
 
   /// Records one change of a row in the log. The hub's cursor grows by one. The caller has already written the row.
@@ -92,7 +92,7 @@ extension HubStore {
     while let at = next, at > cursor {
       defer { kept.statement.reset() }
       try kept.statement.bind(.integer(at.rawValue), at: 1)
-      // The log may have no entry for this cursor, because it does not reach back that far.
+      // The log does not reach back to this entry.
       guard try kept.statement.step(), let operation = Operation(rawValue: kept.statement.text(0)) else { return }
       let entry = LogEntry(
         cursor: at, operation: operation, setText: kept.statement.textBytes(1), was: try kept.statement.fields(2),
@@ -105,8 +105,8 @@ extension HubStore {
 
   enum Enough { case enough, more }
 
-  /// Returns the entry of a device's deletion of a row that never existed at the hub. nil if the row existed, or is not
-  /// deleted.
+  /// If a device deleted a row that never existed at the hub, returns the entry of that delete. nil if the row existed
+  /// here, or is not deleted.
   func unknownDeletion(_ past: RowNumbers.Entry?) throws -> LogEntry? {
     guard let newest = past?.cursor else { return nil }
     let isFirst = try database.first(
@@ -163,7 +163,7 @@ extension HubStore {
     return found
   }
 
-  /// The row as it was before its last delete. nil if the log has no delete, or the table's columns no longer fit.
+  /// The row as it was before its last delete. nil if the log has no delete, or if the table has other columns by now.
   func lastImage(of key: RowKey, in place: Int) throws -> Row? {
     var last: Row?
     try eachChange(of: past(of: key, in: place)) { entry in

@@ -3,7 +3,7 @@ import SatchelValues
 /// The author of a change that the hub commits, and the bundle that brought the change.
 struct Origin: Sendable {
   private(set) var stamp: Stamp
-  /// Whether the device itself must receive its change again. By now it may have rebased the change away.
+  /// Whether the device itself must receive its change again, because it may have rebased the change away by now.
   let returnsToAuthor: Bool
   /// Milliseconds since 1970 by the hub's clock.
   let at: Int64

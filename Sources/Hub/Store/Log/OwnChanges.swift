@@ -9,22 +9,23 @@ struct SharedWrite: Hashable {
 
 /// Decides which log entries count as a device's own, in a comparison with a new change of the device.
 ///
-/// A device that got another user delivers changes of two users. If the new change is by the new user, changes of the
+/// A device whose user changed delivers changes of two users. If the new change is by the new user, changes of the
 /// former user count as changes of others.
 struct OwnChanges {
   private let device: String?
   private let user: String?
   private var shared: Set<SharedWrite> = []
-  /// The device's bundles with a former user's changes that the device does not have any more.
+  /// Bundles of the device with a former user's changes. The device does not have these changes any more.
   let sealed: Set<String>
 
   /// - Parameters:
-  ///   - user: only changes of this user are the device's own. nil: changes of all users are.
+  ///   - user: only changes of this user are the device's own. nil: changes of every user are.
   init(of device: ReplicaID, by user: String? = nil, but sealed: Set<String> = []) {
     (self.device, self.user, self.sealed) = (device.text, user, sealed)
   }
 
-  /// Returns a copy that also counts these writes as the device's own. Copies of the device delivered them.
+  /// Returns the same rule with these writes added. They count as the device's own, although copies of the device
+  /// delivered them.
   func with(_ shared: Set<SharedWrite>) -> OwnChanges {
     var own = self
     own.shared = shared
@@ -33,7 +34,7 @@ struct OwnChanges {
 
   private init() { (device, user, sealed) = (nil, nil, []) }
 
-  /// No change is the device's own. All changes are changes of others.
+  /// Counts no change as the device's own.
   static let none = OwnChanges()
 
   func contains(_ entry: LogEntry) -> Bool {
@@ -44,8 +45,8 @@ struct OwnChanges {
 }
 
 extension HubStore {
-  /// The bundles of a device's former user: those after the emission's acknowledgement, up to `base`. `base` is the
-  /// last export whose changes the device's bundle does not contain, as that bundle says.
+  /// The bundles of a device's former user: they come after the export that the emission acknowledges, and end with
+  /// `base`. `base` is the last export whose changes are not in the device's new bundle, as that bundle says.
   func sealedBundles(before base: SequenceNumber?, since emission: Emission, of name: String) throws -> Set<String> {
     guard let base, base > emission.acknowledged else { return [] }
     return Set(

@@ -20,7 +20,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// Whether rows in tables with counters or sets came back from a lost time.
+  /// Whether rows came back from a lost time in a table with counters or sets.
   func hasRecoveredRows() throws -> Bool {
     try tables.indices.contains { place in
       try !rows[place].countedColumns.isEmpty
@@ -44,8 +44,8 @@ extension HubStore {
       ])
   }
 
-  /// Returns the row's stamp in the lost time, if the row came back as a whole and the device made its change before
-  /// that. Otherwise nil.
+  /// Returns the row's stamp in the lost time, if the row came back as a whole after the device made its change.
+  /// Otherwise nil.
   /// - Parameter emission: the emission on which the device made the change. nil if unknown.
   func recoveredStamp(of row: Int64, in place: Int, since emission: EmissionNumber?) throws -> Stamp? {
     try database.first(
@@ -63,8 +63,8 @@ extension HubStore {
 
   /// Returns the counters and sets of a row that may already contain a change of an earlier epoch.
   ///
-  /// A counter or set does not contain the change if two things hold. The change is later than the row's stamp in the
-  /// lost time, and it starts from the present value.
+  /// Some are certain: the change is later than the row's stamp in the lost time, and starts from the present value of
+  /// the column. Then the column does not contain the change.
   /// - Parameters:
   ///   - emission: the emission on which the device made the change. nil if unknown.
   ///   - stamp: the stamp of the change.

@@ -4,8 +4,8 @@ import SatchelRows
 extension HubStore {
   /// Whether the row that an insert meets may already contain the counters of this insert.
   ///
-  /// That is so if the device held or wrote the row, deleted it, and inserts it again. In a former epoch it is also so
-  /// if another device brought the row back from the lost time. In all other cases another replica made the row: a
+  /// That is so if the device held or wrote the row, deleted it, and inserts it again. In a former epoch, another
+  /// device may also have brought the row back from the lost time. In all other cases another replica made the row. A
   /// bundle is merged only once, and `SharedChanges` removes work that a copy of the device delivered.
   /// - Parameters:
   ///   - past: the newest entry about the row.
@@ -17,7 +17,7 @@ extension HubStore {
     isOwn: (LogEntry) -> Bool
   ) throws -> Bool {
     if let past, base.cursor != nil, try held.hasSent(past, in: place) { return true }
-    // If the log does not reach back to the row's insert, the row may have been made in a former epoch.
+    // If the log does not reach back to the row's insert, the row may be from a former epoch.
     var mayContain = base.isFormerEpoch
     try eachChange(of: past) { entry in
       if isOwn(entry) || base.isFormerEpoch && entry.device == nil {

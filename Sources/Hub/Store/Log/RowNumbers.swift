@@ -3,8 +3,8 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// The stable numbers of one table's rows. A key keeps its number for ever, even if its row is deleted. With each
-/// number, the cursor of the row's last log entry is stored.
+/// The stable numbers of one table's rows. A key keeps its number for ever, even if its row is deleted. The cursor of
+/// the row's last log entry is stored with the number.
 final class RowNumbers {
   private let find: Statement
   private let add: LazyStatement
@@ -87,7 +87,7 @@ final class RowNumbers {
       """)
   }
 
-  /// Quoted names for SQL: of the table of numbers, and of its columns.
+  /// The names of the table of numbers and of its columns, quoted for SQL.
   struct Names {
     let table: String
     let key: [String]
@@ -112,7 +112,7 @@ final class RowNumbers {
       cursor: free("satchel_cursor"), stamp: free("satchel_stamp"))
   }
 
-  /// The greatest number of the table. It is at least the number of its rows.
+  /// The greatest number in the table of numbers. The table has at most so many rows.
   func count(in database: borrowing Database) throws -> Int {
     Int(try database.first("SELECT max(\(names.number)) FROM \(names.table)") { $0.integer(0) } ?? 0)
   }
@@ -150,7 +150,7 @@ final class RowNumbers {
     try move.prepared(beside: find).statement.run(values)
   }
 
-  /// A row in a set of row numbers.
+  /// A row whose number is in a set.
   struct Member {
     let number: Int64
     let key: RowKey
@@ -161,11 +161,11 @@ final class RowNumbers {
   }
 
   /// Calls `body` for each row of a set, in SQLite's order of the keys' values: numbers, then texts by their bytes,
-  /// then blobs. The order of the row numbers would reveal that there are rows which a user may not see.
+  /// then blobs. The order of the row numbers would reveal rows that a user may not see.
   func each(of set: RowSet, in database: borrowing Database, _ body: (Member) throws -> Void) throws {
     if set.isEmpty { return }
     let count = set.count
-    // A few rows are sorted here. For many rows, reading the whole table in the order of its keys costs less.
+    // A few rows are sorted in memory. For many rows, it costs less to read the whole table in the order of its keys.
     if count > Self.mostSorted {
       let columns = "\(names.number), \(names.cursor), \(names.stamp), \(keySQL)"
       try database.each("SELECT \(columns) FROM \(names.table) ORDER BY \(keySQL)") {

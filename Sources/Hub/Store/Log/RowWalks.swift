@@ -3,7 +3,7 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The log entries that the merge of one bundle has read for rows with long logs. No entry is read twice, even if the
+/// Remembers the entries of long logs of rows during the merge of one bundle. So no entry is read twice, even if the
 /// bundle has many changes of one row.
 final class RowWalks {
   private struct Row: Hashable {
@@ -28,7 +28,7 @@ final class RowWalks {
     fileprivate(set) var own: Set<Int> = []
     /// The columns that others changed before the present epoch began.
     fileprivate(set) var disputed: Set<Int> = []
-    /// The entries of others. They are read again if a copy of the device delivered some of them.
+    /// The entries of others. They are counted again if a copy of the device delivered some of them.
     fileprivate var foreign: [LogEntry] = []
 
     /// The columns that others changed since the device's emission.
@@ -70,11 +70,11 @@ final class RowWalks {
     return filtered
   }
 
-  /// Begins a new list of the rows whose logs are read.
+  /// Begins a new list of the rows whose logs are read from now on.
   func begin() { touched = [] }
 
-  /// Forgets the logs that were read since `begin()`, if they contain entries after `cursor`. The caller has rolled
-  /// these entries back.
+  /// Forgets the logs that were read since `begin()`, if they have entries after `cursor`. The caller has rolled back
+  /// these entries.
   func forget(after cursor: Cursor) {
     for row in touched where walks[row].map({ $0.newest > cursor }) ?? false { walks[row] = nil }
     touched = []
