@@ -123,7 +123,8 @@ extension HubWorkspace {
     if decision.word != .hub { for record in later { try settle(record, store) } }
     for member in members { try close(member.record, decision, note: note, at: moment, store) }
     if decision.word == .device { try LostParents(store).waitAgain(below, within: heldLimit) }
-    // The row does not get this change. Later changes of the row were based on it, so a person must decide them too.
+    // If the decision is not for the device, the row does not get this change. Later changes of the row were based on
+    // it. So a person must decide them too.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
     if decision.word != .hub { earlier.noteTaken(members.map(\.record)) }
   }

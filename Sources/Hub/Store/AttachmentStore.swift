@@ -48,10 +48,10 @@ extension HubStore {
     CREATE INDEX satchel_attachment_rows ON satchel_attachments (path, table_name, row, state)
     """
 
-  /// For statements about one file. Without `INDEXED BY`, SQLite uses the primary key and reads all files of the
-  /// device.
+  /// The table and its index, for statements about one file. Without `INDEXED BY`, SQLite uses the primary key and
+  /// reads all files of the device.
   static let byPath = "satchel_attachments INDEXED BY satchel_attachment_paths"
-  /// For statements about one file of one row.
+  /// The table and its index, for statements about one file of one row.
   private static let byRow = "satchel_attachments INDEXED BY satchel_attachment_rows"
 
   /// One row for each file that came from a device.

@@ -31,7 +31,7 @@ final class FormerRights {
   private let writes: FormerWriteRules
   /// The emissions for this user in the present epoch, oldest first.
   private let emissions: [Emission]
-  /// The device may have had this number of the first `emissions` when it made its changes.
+  /// The number of emissions, from the first in `emissions`, that the device may have had when it made its changes.
   private let receivedCount: Int
   private var knownHeld: [[RowSet]]?
   /// For each row, the cursor of its last insert when the row was first looked up.
