@@ -105,7 +105,9 @@ extension CrashCase {
     """
     triggers="FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%'"
     made=$(sqlite3 tablet/data.sqlite "SELECT sql || ';' $triggers")
-    sqlite3 tablet/data.sqlite "SELECT format('DROP TRIGGER %Q;', name) $triggers" | sqlite3 tablet/data.sqlite
+    # A pipe would write while the query still reads, and then the database is locked.
+    drops=$(sqlite3 tablet/data.sqlite "SELECT format('DROP TRIGGER %Q;', name) $triggers")
+    sqlite3 tablet/data.sqlite "$drops"
     sqlite3 tablet/data.sqlite "UPDATE sites SET name = 'Swamp' WHERE id = 'hill'; $made"
     satchel -C tablet export --prove
     """,

@@ -194,7 +194,7 @@ struct FileForgeryTests {
     #expect(lab.tool("compact").code == 0)
     #expect(try beside("guess.jpg", "the true one") == "the true one")
     let status = lab.tool("status").out
-    #expect(status.contains("guess.jpg of victim") && status.contains("write that name into its row"), "\(status)")
+    #expect(status.contains("guess.jpg from victim is kept as") && status.contains("into the row"), "\(status)")
   }
 
   @Test("the names of very many files are compared with their sender's conflicts once")
