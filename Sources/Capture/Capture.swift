@@ -1,9 +1,9 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Installs capture in a database, and manages the generation of its writes.
+/// Installs capture in a database, and manages the generation that triggers give to writes.
 public enum Capture {
-  /// One row: the generation that triggers give to writes, and the newest stamp that this replica has seen.
+  /// The table has one row: the present generation, and the newest stamp that this replica has seen.
   static let schema = """
     CREATE TABLE satchel_capture (
       one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -12,7 +12,7 @@ public enum Capture {
     )
     """
 
-  /// Adds capture to these tables. The database must have no capture yet. The caller holds the transaction.
+  /// Installs capture for these tables. The database must have no capture yet. The caller has begun the transaction.
   public static func install(in database: borrowing Database, tables: [TrackedTable]) throws {
     try database.execute(schema)
     try database.execute("INSERT INTO satchel_capture VALUES (1, 0, 0)")
@@ -21,21 +21,22 @@ public enum Capture {
     for table in tables { try add(table, to: database) }
   }
 
-  /// Begins to capture one more table.
+  /// Installs capture for one more table.
   public static func add(_ table: TrackedTable, to database: borrowing Database) throws {
     for statement in table.captureSQL.statements { try database.execute(statement) }
     try DeclaredColumns.note(table.name, in: database)
   }
 
-  /// Ends the capture of a table, which may be missing, and forgets its pending changes. The table stays as it is.
+  /// Removes capture from a table, and deletes the table's pre-images. The app's table itself is not changed and may
+  /// be missing.
   public static func remove(_ table: TrackedTable, from database: borrowing Database) throws {
     try dropTriggers(of: table.name, in: database)
     for name in [table.names.before, table.names.writes] { try database.execute("DROP TABLE main.\(quoted(name))") }
     try DeclaredColumns.forget(table.name, in: database)
   }
 
-  /// Moves the triggers' new entries into the pre-images. Call this before reading pre-images, beginning a generation
-  /// or making a stamp, in the same transaction.
+  /// Moves the writes that triggers recorded into the pre-images. Call this in the same transaction before you read
+  /// pre-images, begin a generation or make a stamp.
   public static func settle(_ tables: [TrackedTable], in database: borrowing Database) throws {
     var written: [(table: TrackedTable, bytes: Int64)] = []
     for table in tables {
@@ -51,13 +52,14 @@ public enum Capture {
     if !units.isEmpty { try UnitNumbers.forgetTimes(in: database) }
   }
 
-  /// The triggers of capture that are missing or changed: an app dropped them, or created the table again.
+  /// The names of the capture triggers that are missing or changed, because an app dropped them or created the table
+  /// again.
   public static func missingTriggers(in database: borrowing Database, tables: [TrackedTable]) throws -> [Name] {
     let present = try triggers(in: database)
     return tables.flatMap { missingTriggers(of: $0, among: present) }
   }
 
-  /// The SQL of each trigger in the database.
+  /// The SQL of each trigger in the database, by the trigger's name.
   static func triggers(in database: borrowing Database) throws -> [Name: Name] {
     let found = try database.all("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'") {
       (Name($0.text(0)), Name($0.text(1)))

@@ -3,36 +3,38 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Selects conflicts for a list, or for one decision about all of them. Each condition that is nil selects all.
+/// Selects conflicts for a list, or for one decision about all of them. A condition that is nil selects all
+/// conflicts.
 public struct ConflictFilter: Hashable, Sendable {
   public var states: [ConflictState] = [.open, .held]
   public var table: Name?
   public var kind: ConflictKind?
   public var user: String?
   public var device: ReplicaID?
-  /// Conflicts that were noted at this time or later, in milliseconds since 1970.
+  /// Selects conflicts that were recorded at this time or later, in milliseconds since 1970.
   public var from: Int64?
-  /// Conflicts that were noted before this time, in milliseconds since 1970.
+  /// Selects conflicts that were recorded before this time, in milliseconds since 1970.
   public var until: Int64?
-  /// Conflicts with this text in the row's key, a value of the hub or the device, the note, or the row's label. Large
-  /// and small letters from A to Z are the same.
+  /// Selects conflicts that have this text in the row's key, a value of the hub or the device, the note, or the row's
+  /// label. Letters from A to Z are the same in upper and lower case.
   public var text: String?
-  /// Only these conflicts.
+  /// Selects only the conflicts with these ids.
   public var ids: [ConflictID]?
 
   public init() {}
 
-  /// The most rows whose label has the text. Further rows are found by their values only.
+  /// The most rows that are found by the text in their label. Further rows are found by their values only.
   static let mostLabels = 10_000
 }
 
-/// A filter as parameters of a query.
+/// A filter in the form of SQL parameters.
 struct ConflictConditions {
   let filter: ConflictFilter
-  /// The rows whose label has the filter's text, as a JSON array of tables and keys. NULL: the filter has no text.
+  /// The rows that have the filter's text in their label, as a JSON array of tables and keys. NULL if the filter has
+  /// no text.
   let labelled: Value
 
-  /// SQL for the conditions on a row of `satchel_conflicts`.
+  /// The SQL condition on a row of `satchel_conflicts`.
   static let sql = """
     state IN (SELECT value FROM json_each(:states))
       AND (:table IS NULL OR table_name = :table)
@@ -45,7 +47,7 @@ struct ConflictConditions {
       AND (:text IS NULL OR \(hasText))
     """
 
-  /// The text of a JSON object is compared first, because most conflicts do not have the text at all.
+  /// The text is first searched in the whole JSON object, which is fast. Most conflicts do not have the text at all.
   private static let hasText = """
     (key LIKE :json ESCAPE '!' OR note LIKE :text ESCAPE '!'
       OR (table_name, key) IN (
@@ -62,12 +64,12 @@ struct ConflictConditions {
 
   private static func optional(_ text: String?) -> Value { text.map { .string($0) } ?? .null }
 
-  /// A pattern of LIKE for a text anywhere in a value.
+  /// A LIKE pattern for values that contain a text.
   static func pattern(_ text: String) -> Value {
     .string("%" + text.unicodeScalars.map { "!%_".unicodeScalars.contains($0) ? "!\($0)" : "\($0)" }.joined() + "%")
   }
 
-  /// The text as it is inside a JSON string.
+  /// The form that the text has inside a JSON string.
   private static func inJSON(_ text: String) -> String {
     String(decoding: JSONValue.string(text).compactBytes.dropFirst().dropLast(), as: UTF8.self)
   }

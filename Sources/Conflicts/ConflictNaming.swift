@@ -5,11 +5,12 @@ import SatchelMerge
 import SatchelValues
 
 extension ConflictID {
-  /// The id of the disagreement about one change: a digest of its device, row, values, generation and stamp.
+  /// The id of a conflict about one change: a digest of the change's device, row, values, generation and stamp.
   ///
-  /// Row and generation alone are not enough. If a device's change loses, the device may write the row again before its
-  /// next export, and lose again. Both values are kept.
-  /// - Parameter stamp: the stamp by the device's own clock. So hub and device compute the same id.
+  /// Row and generation are not enough. A device's change may lose, and the device may write the row again before its
+  /// next export and lose again. Two ids then keep both values.
+  /// - Parameter stamp: the stamp of the device's own clock, not limited by the hub. With it hub and device compute
+  ///   the same id.
   static func of(
     device: ReplicaID, table: Name, key: RowKey, generation: Generation, stamp: Stamp, operation: Operation,
     deviceValues: [Field]?
@@ -21,34 +22,34 @@ extension ConflictID {
     return ofDigest(parts)
   }
 
-  /// The id for the case that the same change met other values.
+  /// The id of a further conflict about the same change, which met these other values at the hub.
   public func meeting(_ values: [Field]) -> ConflictID { .ofDigest([.string(text)] + Self.parts(values)) }
 
   private static func parts(_ fields: [Field]) -> [Value] { fields.flatMap { [.string($0.name.text), $0.value] } }
 
   private static func ofDigest(_ parts: [Value]) -> ConflictID {
     let digits = Hexadecimal.text(of: blake2b(canonicalKey(RowKey(parts)), length: 16))
-    // Thirty-two hexadecimal digits by construction.
+    // The digest has 16 bytes, so the text always has 32 hexadecimal digits.
     return ConflictID(digits)!
   }
 }
 
 extension ConflictRecord {
-  /// The id that the format requires if this device made the change.
+  /// The id that this record must have if `device` made the change.
   public func name(asChangeOf device: ReplicaID) -> ConflictID {
     .of(
       device: device, table: table, key: key, generation: generation, stamp: stamp, operation: operation,
       deviceValues: deviceValues)
   }
 
-  /// Whether the record has the id that the format requires if this device made the change.
+  /// Whether this record has an id that it may have if `device` made the change.
   public func isNamed(asChangeOf device: ReplicaID) -> Bool {
     let name = name(asChangeOf: device)
     return id == name || id == name.meeting(hubValues ?? [])
   }
 
-  /// The record of a device's change of a table that has left the dataset; nil if the line describes no row.
-  /// - Parameter version: the version in which the table left.
+  /// The record of a device's change in a table that has left the dataset; nil if the line is not about a row.
+  /// - Parameter version: the dataset version in which the table left.
   public init?(
     ofDeparted line: ChangeLine, _ generation: Generation, in version: Int64, device: ReplicaID, user: String
   ) {
@@ -70,10 +71,10 @@ extension ConflictRecord {
       rowWinner: .hub, note: "The table \(line.table) left the dataset with version \(version).")
   }
 
-  /// The record of a device's change that met another state of the row.
+  /// The record of a device's change that disagrees with the present row.
   /// - Parameters:
-  ///   - stamp: the change's stamp, as the device gave it.
-  ///   - met: the row that the change met; nil if there was none.
+  ///   - stamp: the change's stamp by the device's own clock.
+  ///   - met: the row that disagreed with the change; nil if there was none.
   public init(
     _ disagreement: Disagreement, of change: Change, at stamp: Stamp, generation: Generation, key: RowKey,
     in schema: TableSchema,

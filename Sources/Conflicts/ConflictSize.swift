@@ -1,7 +1,7 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The size of conflicts: how many there are, and the approximate bytes of their keys and values.
+/// The number of conflicts, and the approximate size of their keys and values in bytes.
 public struct ConflictSize: Sendable {
   public var count: Int
   public var bytes: Int64
@@ -24,7 +24,7 @@ public struct ConflictSize: Sendable {
 }
 
 extension ConflictTable {
-  /// The size of the changes of this device that wait.
+  /// The size of all held conflicts of a device.
   public static func heldSize(of device: ReplicaID, in database: borrowing Database) throws -> ConflictSize {
     let columns = ["key", "base_values", "hub_values", "device_values"]
     let bytes = columns.map { "coalesce(length(CAST(\($0) AS BLOB)), 0)" }.joined(separator: " + ")

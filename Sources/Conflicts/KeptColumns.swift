@@ -3,9 +3,9 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Values that were kept when their table had other columns, converted to the present columns.
+/// Converts values from the time when their table had other columns to the present columns.
 extension TableSchema {
-  /// Makes a whole row from kept values. Values of removed columns are skipped. New columns get their default.
+  /// Makes a whole row from such values. Values of removed columns are left out. Added columns get their default.
   public func row(kept fields: [Field], in database: borrowing Database) throws -> Row {
     let present = fields.filter { position(of: $0.name) != nil }
     if present.count == columns.count { return try row(present) }
@@ -15,7 +15,8 @@ extension TableSchema {
 }
 
 extension ConflictRecord {
-  /// The change in the columns that its table has now. The kept record also has the values of the other columns.
+  /// A copy of the record with only the present columns of its table. The stored record keeps the values of removed
+  /// columns too.
   public func present(in schema: TableSchema, _ database: borrowing Database) throws -> ConflictRecord {
     var record = self
     func present(_ fields: [Field]?) -> [Field]? { fields?.filter { schema.position(of: $0.name) != nil } }

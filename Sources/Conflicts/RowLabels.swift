@@ -4,13 +4,13 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// Finds what people call the rows of conflicts: the values of the columns that the dataset names with `label`.
+/// Finds the labels of rows in conflicts. A label is the value of the column that the dataset names with `label`.
 public struct RowLabels {
-  /// The tables with labels.
+  /// The tables for which the dataset names a label column.
   private let rows: [Name: RowTable]
   private let lastImage: (ConflictRecord) throws -> Row?
 
-  /// - Parameter lastImage: returns a row as it was before it was deleted; nil: that is not known.
+  /// - Parameter lastImage: returns a conflict's row as it was before it was deleted; nil if that is not known.
   public init(
     _ tables: [TrackedTable], in database: borrowing Database,
     lastImage: @escaping (ConflictRecord) throws -> Row? = { _ in nil }
@@ -21,7 +21,7 @@ public struct RowLabels {
     self.lastImage = lastImage
   }
 
-  /// The same conflicts with the labels of their rows.
+  /// The same conflicts with the labels of their rows added.
   public func label(_ conflicts: [StoredConflict]) throws -> [StoredConflict] {
     if rows.isEmpty { return conflicts }
     return try conflicts.map { conflict in
@@ -32,8 +32,8 @@ public struct RowLabels {
     }
   }
 
-  /// The label as it is now. If the row is not there, the label in the values of one of the sides, or as it was before
-  /// the row was deleted. NULL: none is known.
+  /// The label of the present row. If there is no row, the label in the values of a side, or in the row before it was
+  /// deleted. NULL if no label is known.
   private func label(of record: ConflictRecord) throws -> Value {
     guard let rows = rows[record.table], let label = rows.table.rules.label,
       let column = rows.schema.position(of: label)
@@ -46,7 +46,7 @@ public struct RowLabels {
     return try told ?? lastImage(record)?[column] ?? .null
   }
 
-  /// The rows whose label has a text, as a JSON array of tables and keys.
+  /// The rows that contain a text in their label, as a JSON array of tables and keys.
   static func rows(labelled text: String, _ tables: [TrackedTable], in database: borrowing Database) throws -> Value {
     var found: [JSONValue] = []
     for table in tables {

@@ -1,14 +1,15 @@
 import SatchelMerge
 import SatchelValues
 
-/// The words of a conflict about a counter or a set of a row that existed before its device joined.
+/// The message for a conflict about a counter or a set whose start value is unknown, because the row is older than
+/// its device's membership.
 public enum UnknownStart {
   private static let text =
     "This row is from before the device joined. Nothing shows which part of the two values is the same. "
     + "Enter the right value."
 
-  /// The words if a disagreement is of this kind; nil: it is of another kind.
-  /// - Parameter first: the first write of the change.
+  /// The message if a start value is unknown in this disagreement; nil otherwise.
+  /// - Parameter first: the time of the change's first write.
   public static func words(
     for disagreement: Disagreement, of change: Change, first: FirstWrite?, by rules: MergeRules
   ) -> String? {
@@ -17,7 +18,7 @@ public enum UnknownStart {
 }
 
 extension ConflictRecord {
-  /// The counters and sets in which both sides differ, and whose start value is unknown.
+  /// The counters and sets in this conflict on which both sides differ, and whose start value is unknown.
   func columnsWithoutStart(in schema: TableSchema, by rules: MergeRules) -> [Name] {
     guard state == .open, kind == .insertInsert || kind == .updateUpdate else { return [] }
     return winners.map(\.name).filter { name in
@@ -28,9 +29,9 @@ extension ConflictRecord {
 }
 
 extension ConflictUnit {
-  /// Throws a `WorkspaceError` if a change of the unit is about a counter or a set whose start value is unknown. No
-  /// rule can decide about many of them: a person looks at each.
-  /// - Parameter table: returns the columns and the rules of a table; nil: it is not in the dataset.
+  /// Throws a `WorkspaceError` if a change of the unit is about a counter or a set whose start value is unknown. A
+  /// person must look at each such conflict, so a decision about many conflicts leaves it out.
+  /// - Parameter table: returns the columns and the rules of a table; nil if the table is not in the dataset.
   public func checkStarts(of table: (Name) -> (schema: TableSchema, rules: MergeRules)?) throws {
     for record in members.map(\.record) {
       guard let (schema, rules) = table(record.table) else { continue }

@@ -4,22 +4,22 @@ import SatchelSQLite
 import SatchelValues
 
 extension ConflictRecord {
-  /// The new rows that wait because they refer to this conflict's row, at any depth. If the decision accepts this row,
-  /// these rows are accepted too.
+  /// The waiting new rows that refer to this conflict's row, at any depth. A decision that accepts this row also
+  /// accepts them.
   /// - Parameter tables: the dataset's tables.
   public func waitingBelow(_ tables: [TrackedTable], in database: borrowing Database) throws -> [ConflictRecord] {
     try [self].waitingBelow(tables, in: database)
   }
 
-  /// The row that others may wait for, because a decision may still accept it. nil: there is no such row.
+  /// This conflict's new row, if other rows may wait for it because a decision may still accept it; nil otherwise.
   fileprivate func awaitedRow(among tables: [TrackedTable]) -> (row: Row, table: Name)? {
-    // A row that lost by a policy can still be accepted.
+    // A row that lost by a policy can still be accepted by a person.
     let isOver = state == .resolved || state == .settled && (kind != .unique || rowWinner == .device)
     let isParent = tables.contains { $0.schema.foreignKeys.contains { $0.parent == table } }
     return isOver || !isParent ? nil : newRow(among: tables)
   }
 
-  /// The conflict in which the new row to which this change refers has lost. nil: there is no such conflict.
+  /// The conflict of the new row to which this change refers, if that row has lost; nil otherwise.
   /// - Parameter tables: the dataset's tables.
   public func lostParent(_ tables: [TrackedTable], in database: borrowing Database) throws -> ConflictRecord? {
     guard let child = writtenRow(among: tables) else { return nil }
@@ -30,12 +30,12 @@ extension ConflictRecord {
     }
   }
 
-  /// The row that the change makes, with NULL in columns that the record lacks; nil: the change makes no row.
+  /// The new row that the change makes, with NULL in columns that the record lacks; nil if the change is no insert.
   fileprivate func newRow(among tables: [TrackedTable]) -> (row: Row, table: Name)? {
     operation == .insert ? writtenRow(among: tables) : nil
   }
 
-  /// The values that the change writes, with NULL in the other columns of the row; nil: it is a delete, or its table is
+  /// The values that the change writes, with NULL in all other columns; nil if the change is a delete or its table is
   /// not in the dataset.
   fileprivate func writtenRow(among tables: [TrackedTable]) -> (row: Row, table: Name)? {
     guard operation != .delete, let table = tables.first(where: { $0.name == self.table }) else { return nil }
@@ -44,7 +44,8 @@ extension ConflictRecord {
   }
 }
 
-/// The new rows of one device that wait because they refer to other rows, as they were when this was made.
+/// The undecided new rows of one device that refer to other rows. Later changes of the conflict table have no effect
+/// on this value.
 public struct UndecidedReferences {
   private let tables: [TrackedTable]
   private var rows: RowsBelow
@@ -63,7 +64,7 @@ public struct UndecidedReferences {
     }
   }
 
-  /// The new rows that refer to the row of one of these conflicts, at any depth.
+  /// The new rows that refer, at any depth, to the row of one of these conflicts.
   public func below(_ parents: [ConflictRecord]) -> [ConflictRecord] {
     let own = Set(parents.map(\.id))
     return rows.find(below: parents.compactMap { $0.awaitedRow(among: tables) }).map { records[$0] }
@@ -71,7 +72,7 @@ public struct UndecidedReferences {
   }
 }
 
-/// The newest values of new rows that wait: their devices may have changed them after the insert.
+/// The newest values of waiting new rows. Their device may have updated them after the insert.
 struct NewestValues {
   /// The newest written value of a column.
   private struct Written {
@@ -79,10 +80,10 @@ struct NewestValues {
     let generation: Generation
   }
 
-  /// For each row, the newest written values by column. An older value of the column is in no newest row.
+  /// For each row, the newest value of each column that an update wrote.
   private var updates: [RowInTable: [Name: Written]] = [:]
 
-  /// - Parameter records: conflicts of one device. The updates among them wait behind the inserts.
+  /// - Parameter records: conflicts of one device: waiting inserts, and the updates that wait behind them.
   init(_ records: [ConflictRecord]) {
     for record in records where record.operation == .update && record.unit == nil {
       for field in record.deviceValues ?? [] {
@@ -93,7 +94,7 @@ struct NewestValues {
     }
   }
 
-  /// Returns the record of an insert with the newest values of its row, and any other record as it is.
+  /// For the record of an insert, returns it with the row's newest values. Returns any other record unchanged.
   func of(_ record: ConflictRecord) -> ConflictRecord {
     guard record.operation == .insert, let values = record.deviceValues, let updates = updates[record.rowInTable] else {
       return record
@@ -106,18 +107,18 @@ struct NewestValues {
 }
 
 extension [ConflictRecord] {
-  /// The new rows that wait because they refer to the row of one of these conflicts, at any depth. Reads all undecided
-  /// references once. All conflicts are of one device.
+  /// The waiting new rows that refer, at any depth, to the row of one of these conflicts. All conflicts must be of
+  /// one device. The device's undecided references are read only once.
   /// - Parameter tables: the dataset's tables.
   public func waitingBelow(_ tables: [TrackedTable], in database: borrowing Database) throws -> [ConflictRecord] {
     guard let device = first?.device, contains(where: { $0.awaitedRow(among: tables) != nil }) else { return [] }
     return try UndecidedReferences(of: device, tables, in: database).below(self)
   }
 
-  /// The conflicts of waiting changes that refer to a new row of this device, at any depth, if that row has lost.
+  /// The ids of the waiting changes among these that refer, at any depth, to a new row of this device that has lost.
   /// - Parameters:
   ///   - tables: the dataset's tables.
-  ///   - contains: whether a row is in its table.
+  ///   - contains: whether a table has the row with this key.
   public func below(
     lostRowsOf device: ReplicaID, _ tables: [TrackedTable], in database: borrowing Database,
     contains: (RowKey, Name) throws -> Bool
@@ -142,9 +143,9 @@ extension [ConflictRecord] {
 }
 
 extension WorkspaceError {
-  /// The same error with the next step for a row whose parent has lost.
+  /// The same error with the next step for the person, if the row's parent has lost a conflict.
   /// - Parameters:
-  ///   - parent: the conflict of the parent. nil: the error stays as it is.
+  ///   - parent: the conflict of the parent; nil leaves the error as it is.
   ///   - tool: the name of the command-line tool.
   public func naming(_ parent: ConflictRecord?, tool: String) -> WorkspaceError {
     guard let parent else { return self }

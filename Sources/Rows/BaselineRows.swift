@@ -3,15 +3,15 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// The last known rows, in their own database, built from bundles and logs.
+/// The last known rows, computed from bundles and logs, in a database of their own.
 ///
-/// Its tables have the columns, types and defaults of the present tables. They have no other constraints, because rows
-/// pass through states that an app would not allow.
+/// The tables have the columns, types and defaults of the present tables. They have no other constraints, because the
+/// rows pass through states that the constraints would not allow.
 public final class BaselineRows {
   private let database: Database
   public let tables: [BaselineTable]
 
-  /// - Parameter path: the path of the new file, which the caller removes.
+  /// - Parameter path: the path of the new file. The caller removes the file later.
   public init(at path: String, like original: borrowing Database, tables: [TrackedTable]) throws {
     let database = try Database(path: path, mode: .create)
     try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
@@ -21,9 +21,9 @@ public final class BaselineRows {
 
   public func table(_ name: Name) -> BaselineTable? { tables.first { $0.name == name } }
 
-  /// The form in which a table stores a value in a column.
+  /// The value that a table would store if `value` were written into a column.
   public func stored(_ value: Value, in column: Name, of table: BaselineTable) throws -> Value {
-    // This copy has the affinity of the column.
+    // This temporary table has the affinity of the column.
     let copy = "temp.\(quoted("one value"))"
     try database.execute("CREATE TABLE \(copy) AS SELECT \(quoted(column)) FROM \(quoted(table.schema.name)) WHERE 0")
     try database.run("INSERT INTO \(copy) VALUES (:value)", ["value": value])
@@ -32,20 +32,21 @@ public final class BaselineRows {
     return stored ?? value
   }
 
-  /// Sets the dataset version of the rows that follow. In that version, columns may have had other names.
+  /// Sets the dataset version of the rows that are read next. In that version columns may have had other names.
   public func expect(version: Int64, _ former: FormerColumns) {
     for table in tables { table.expect(version: version, former) }
   }
 }
 
-/// One table of the last known rows.
+/// One table with last known rows.
 public final class BaselineTable: KnownTableRows {
   public let table: TrackedTable
   /// The default values of a row's columns.
   private let defaults: Row
-  /// Maps the columns of the rows' source to the columns of this table.
+  /// Maps the columns of the rows that are read next to the columns of this table.
   private var mapping: ColumnMapping
-  /// Finds the present name of a column by its name in the source's version; nil if the column is gone.
+  /// Returns the present name of a column, from its name in the version of the rows that are read next. nil if the
+  /// column no longer exists.
   private var present: (Name) -> Name? = { $0 }
   private let select: Statement
   private let replace: Statement
@@ -91,7 +92,7 @@ public final class BaselineTable: KnownTableRows {
     self.table = table
   }
 
-  /// Sets the column names of the rows that follow.
+  /// Sets the column names of the rows that are read next.
   public func expect(columns: [Name]) { expect(ColumnMapping(from: columns.compactMap(present), to: schema.columns)) }
 
   public func expect(_ mapping: ColumnMapping) { self.mapping = mapping }
@@ -109,10 +110,10 @@ public final class BaselineTable: KnownTableRows {
     return schema.key(of: row) == key ? row : nil
   }
 
-  /// The value that the present table gives a column.
+  /// The default that the present table declares for a column.
   public func defaultValue(of column: Int) -> Value { defaults[column] }
 
-  /// Calls `body` for each row, in no order.
+  /// Calls `body` for each row, in any order.
   public func eachRow(_ body: (Row) throws -> Void) throws {
     defer { all.reset() }
     while try all.step() { try body(Row(all.values(from: 0, count: schema.columns.count))) }
@@ -123,15 +124,15 @@ public final class BaselineTable: KnownTableRows {
     while try keys.step() { try body(RowKey(keys.values(from: 0, count: schema.key.count))) }
   }
 
-  /// Sets the last known state of a row; nil: the row did not exist.
+  /// Sets the last known state of a row. nil means that the row did not exist.
   public func set(_ key: RowKey, _ row: Row?) throws {
     if let row { try replace.run(row.values) } else { try deletion.run(key.values) }
   }
 
-  /// Makes a row from named values. Values of removed columns are skipped. New columns get their default.
+  /// Makes a row from named values. Values of removed columns are left out. Added columns get their default.
   public func row(of fields: [Field]) -> Row { laid(fields, over: defaults) }
 
-  /// `row` with other values in the named columns.
+  /// A copy of `row` with these values in the named columns.
   public func laid(_ fields: [Field], over row: Row) -> Row {
     var row = row
     for field in fields {
@@ -141,7 +142,7 @@ public final class BaselineTable: KnownTableRows {
     return row
   }
 
-  /// Copies all rows from the table with the same name in another database.
+  /// Adds all rows of the table with the same name in another database.
   public func fill(from snapshot: borrowing Database) throws {
     guard let columns = try table.carriedColumns(in: snapshot) else { return }
     expect(columns: columns)

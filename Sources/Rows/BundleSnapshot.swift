@@ -4,31 +4,32 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The database that a bundle carries, opened as untrusted.
+/// Opens the database `snapshot.sqlite` of a bundle, whose content is untrusted.
 public enum BundleSnapshot {
-  /// The largest size of a row, in bytes: the limit of a line.
+  /// The most bytes of a row: the same as for a line of a bundle.
   public static let mostRowBytes = Int64(BundleLimits().lineBytes)
 
-  /// The result for a snapshot if a generated column differs from the column here, and may take long to compute.
+  /// How to treat a snapshot with a generated column that differs from the column of this database and may take long
+  /// to compute.
   public enum SlowColumn {
     /// The snapshot is refused.
     case refused
-    /// The schema is checked, and the rows are not read.
+    /// The schema is checked, but no rows are read.
     case notComputed
   }
 
-  /// Opens the database and checks that it holds only these tables, their indexes, and the stamps of rows.
+  /// Opens the database and checks that it has only the tables of `tables`, their indexes and the stamps of rows.
   ///
-  /// The schema is compared before SQLite evaluates any part of it. The size of values and the time of all checks are
-  /// limited.
+  /// The schema is compared before SQLite evaluates any part of it. Limits apply to the size of values and to the
+  /// time of all checks.
   ///
-  /// Throws a `BundleError` if the file is not a sound database, or holds anything else. Returns nil if the bundle has
-  /// no such entry.
+  /// Returns nil if the bundle has no snapshot. Throws a `BundleError` if the file is not a sound database, or if it
+  /// holds anything else.
   /// - Parameters:
   ///   - tables: the tables, with the columns that identify their rows.
-  ///   - declared: the generated columns of the tables here. nil if there are no tables to compare with.
-  ///   - slowColumn: how a generated column is treated that is none of these columns and not cheap to compute.
-  ///   - look: compares more of the schema, such as columns.
+  ///   - declared: the generated columns of the present tables; nil if there are no such tables to compare with.
+  ///   - slowColumn: what happens if a generated column is not in `declared` and may take long to compute.
+  ///   - look: checks more of the schema, for example the columns.
   public static func open(
     _ bundle: borrowing VerifiedBundle, holding tables: [TableRules], computing declared: [GeneratedColumn]?,
     _ slowColumn: SlowColumn = .refused, look: (borrowing Database) throws -> Void = { _ in }
@@ -50,13 +51,13 @@ public enum BundleSnapshot {
     } catch let error as SQLiteError { throw refusal(error, limit: mostBytes) }
   }
 
-  /// Ten minutes, and a second for each MiB: a slow device needs that long for reading alone.
+  /// The limit is ten minutes, and one more second for each MiB, which a slow device needs to read the file.
   private static func timeLimit(for database: borrowing Database, clock: any WallClock) throws -> TimeLimit {
     TimeLimit(milliseconds: 600_000 + (try database.pageBytes() >> 20) * 1_000, by: clock)
   }
 
-  /// A computed value may be four times as large as the file. A value of 1 MiB is always allowed, because it costs
-  /// little.
+  /// The limit for a value is at least this size, because a value of 1 MiB costs little. Otherwise a computed value
+  /// may be four times as large as the file.
   private static let leastLimit: Int64 = 1 << 20
 
   private static func refusal(_ error: SQLiteError, limit: Int64) -> any Error {
@@ -76,7 +77,7 @@ public enum BundleSnapshot {
 // MARK: the schema
 
 extension BundleSnapshot {
-  /// SQLite's own counters and statistics.
+  /// Tables that SQLite itself makes for counters and statistics.
   private static let ownTables: Set<String> = ["sqlite_sequence", "sqlite_stat1", "sqlite_stat4"]
 
   private static func checkSchema(of database: borrowing Database, _ tables: [TableRules]) throws {
@@ -100,8 +101,8 @@ extension BundleSnapshot {
 }
 
 extension BundleSnapshot {
-  /// A generated column that may take long and differs from the column here. It is found before it is computed. One
-  /// call of a function may take hours, and nothing can end the call.
+  /// The first generated column that may take long and is not in `declared`; nil if there is none. No value of it is
+  /// computed for this check. One call of a function may take hours, and nothing can stop the call.
   private static func slowColumn(
     of tables: [TableRules], in database: borrowing Database, besides declared: [GeneratedColumn]
   ) throws -> GeneratedColumn? {
@@ -115,8 +116,7 @@ extension BundleSnapshot {
       "computes the column \(column.name) of \(column.table) in another way than the table here, and it may take long")
   }
 
-  /// The schema of a table, with the columns that identify its rows: the columns that the dataset names, or else the
-  /// PRIMARY KEY.
+  /// The schema of a table. Its key is the columns that the dataset names, or else the PRIMARY KEY.
   private static func schema(of rules: TableRules, in database: borrowing Database) throws -> TableSchema {
     guard let info = try database.tableInfo(rules.name) else { throw problem("has no table \(rules.name)") }
     guard let columns = rules.key else {

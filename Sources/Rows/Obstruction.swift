@@ -1,16 +1,16 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The obstacle that keeps a row out of its table: an index, or a UNIQUE or PRIMARY KEY in the table's declaration.
+/// The reason why another row with the same value keeps a row out of its table.
 public enum Obstruction {
-  /// An index that CREATE INDEX made. It can be dropped by its name.
+  /// A UNIQUE index that CREATE INDEX made. A person can drop it by this name.
   case index(String)
-  /// A constraint in the table's declaration. The text names its columns in SQLite's words.
+  /// A UNIQUE or PRIMARY KEY in the table's declaration. The text names its columns as SQLite's message does.
   case declaration(String)
 }
 
 extension RowTable {
-  /// Inserts the row on trial, and returns the obstacle that SQLite reports; nil: there is none. Nothing is changed.
+  /// Tries to insert the row, and undoes that again. Returns the obstacle that SQLite reports; nil if there is none.
   public func obstruction(to row: Row, in database: borrowing Database) throws -> Obstruction? {
     do {
       try database.savepoint(.dryRun) { try write(.insert(row), of: schema.key(of: row)) }
@@ -18,17 +18,18 @@ extension RowTable {
     } catch let error as SQLiteError where error.kind == .unique { return obstruction(named: error.message) }
   }
 
-  /// SQLite's message names an index over expressions by its name. It names other indexes by their columns.
+  /// Finds the obstacle that a message of SQLite names. The message has the name of an index over expressions, and
+  /// the columns of any other index.
   private func obstruction(named message: String) -> Obstruction {
     for name in table.info.unsupportedIndexes where message.hasSuffix("index '\(name)'") { return .index(name) }
     for index in table.info.uniqueIndexes where !index.name.hasPrefix("sqlite_autoindex_") {
       if message.hasSuffix(suffix(of: index)) { return .index(index.name) }
     }
-    // "UNIQUE constraint failed: trees.name, trees.place"
+    // An example of such a message: "UNIQUE constraint failed: trees.name, trees.place"
     return .declaration(message.firstIndex(of: ":").map { String(message[$0...].dropFirst(2)) } ?? message)
   }
 
-  /// The end of SQLite's message that a value is already in an index.
+  /// The end of SQLite's message for a value that another row has in this index.
   private func suffix(of index: UniqueIndex) -> String {
     let columns = index.parts.compactMap(\.column).map { "\(name).\(schema.columns[$0])" }
     return columns.count < index.parts.count ? "index '\(index.name)'" : ": " + columns.joined(separator: ", ")

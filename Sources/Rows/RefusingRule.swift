@@ -1,22 +1,23 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The rule of a table by which SQLite refuses a row.
+/// The rule because of which SQLite refuses a row.
 public enum RefusingRule {
-  /// SQLite cannot compute the row's entry in this index. CREATE INDEX made the index, so it can be dropped by name.
+  /// SQLite cannot compute the row's entry in this index. CREATE INDEX made the index, so a person can drop it by
+  /// this name.
   case index(String)
-  /// SQLite cannot compute a generated column of the row. One of these columns is the cause.
+  /// SQLite cannot compute one of these generated columns for the row.
   case generatedColumns([String])
-  /// The row breaks a constraint. SQLite's message names it.
+  /// The row breaks a constraint, which SQLite's message names.
   case constraint
 }
 
 extension RowTable {
-  /// Finds the rule by which SQLite refuses a row. Nothing is changed.
+  /// Finds the rule because of which SQLite refuses a row. The database does not change.
   ///
-  /// Indexes are dropped on trial. Undoing that ends all open queries of the connection. So this method is only for a
-  /// transaction that ends with an error.
-  /// - Parameter error: the error of the kind `constraint` with which the row could not be written.
+  /// The method drops indexes and undoes that. This ends all open queries of the connection. So call it only in a
+  /// transaction that will be rolled back.
+  /// - Parameter error: the error of the kind `constraint` that SQLite reported for the row.
   public func refusingRule(
     for row: Row, _ error: SQLiteError, in database: borrowing Database
   ) throws -> RefusingRule {
@@ -28,7 +29,7 @@ extension RowTable {
     return columns.isEmpty ? .constraint : .generatedColumns(columns)
   }
 
-  /// The index without which SQLite would write the row; nil: no index is the cause.
+  /// The index because of which SQLite cannot write the row; nil if no index is the reason.
   private func refusingIndex(for row: Row, in database: borrowing Database) throws -> String? {
     let indexes = try database.all(
       """
@@ -46,7 +47,7 @@ extension RowTable {
     return found
   }
 
-  /// Whether SQLite can compute everything that it needs to write a row. Nothing is changed.
+  /// Whether SQLite can compute all expressions of the row. Writes the row and undoes that.
   private func isAccepted(_ row: Row, in database: borrowing Database) throws -> Bool {
     let key = schema.key(of: row)
     do {

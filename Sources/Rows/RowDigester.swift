@@ -3,22 +3,23 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Makes the digests of one table's rows. Two databases compare rows by digests. `docs/FORMAT.md` describes the bytes.
+/// Computes digests of the rows of one table, so that two databases can compare rows. `docs/FORMAT.md` describes the
+/// bytes.
 ///
-/// The digest of a row is the BLAKE2b-256 of one line of canonical JSON. The line has the table's name, the row's key,
-/// and its columns in the order of their names' bytes. So the digest does not depend on the declared order of columns,
-/// or on a row's stamp.
+/// A row's digest is the BLAKE2b-256 of one line of canonical JSON. The line has the table's name, the row's key and
+/// the row's columns, sorted by the bytes of their names. So neither the declared order of columns nor the row's
+/// stamp changes the digest.
 public struct RowDigester: Sendable {
   /// The digests of a row's key and of the whole row.
   public typealias Digests = (key: Digest256, row: Digest256)
 
   private let line: RowLine
-  /// The row's key alone.
+  /// The form of a line with only the row's key.
   private let keyLine: RowLine
   private let names: [String]
   private var writer = JSONWriter(capacity: 512)
 
-  /// - Parameter columns: only these columns are in the digest; nil: all columns of the table.
+  /// - Parameter columns: only these columns are in the digest; nil means all columns of the table.
   public init(_ schema: TableSchema, columns: Set<Name>? = nil) {
     let counted = schema.columns.enumerated().sorted { $0.element < $1.element }
       .filter { columns?.contains($0.element) ?? true }
@@ -45,7 +46,7 @@ public struct RowDigester: Sendable {
     line = RowLine(places, end: (counted.isEmpty ? before : []) + Array("}}".utf8))
   }
 
-  /// The names of the columns in the digest, in the order of a row's line.
+  /// The names of the columns in the digest, in their order in the line.
   public var columnNames: [Name] { names.map { Name($0) } }
 
   public mutating func digest(of row: Row) -> Digest256 {
@@ -54,7 +55,7 @@ public struct RowDigester: Sendable {
     return Digest256.of(writer.bytes)
   }
 
-  /// The digest of the current row of a query. The query has the table's columns in their order.
+  /// The digest of the current row of a query, which returns the table's columns in their order.
   public mutating func digest(of query: borrowing Statement) -> Digest256 {
     writer.reset()
     line.write({ query.value($0) }, into: &writer)

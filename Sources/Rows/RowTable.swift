@@ -3,42 +3,42 @@ import SatchelMerge
 import SatchelSQLite
 import SatchelValues
 
-/// Reads and writes single rows of one tracked table, with statements that are prepared once, when they are needed.
+/// Reads and writes single rows of one tracked table. Each statement is prepared once, when it is first needed.
 ///
-/// If the app's schema has an `ON CONFLICT` clause, inserts and updates say OR ABORT. Otherwise the clause could delete
-/// or drop rows silently. Without such a clause, these statements do not say OR ABORT. OR ABORT would apply to triggers
-/// too, and would refuse their INSERT OR REPLACE into derived tables.
+/// If the app's table has an `ON CONFLICT` clause, inserts and updates say OR ABORT. Otherwise that clause could
+/// silently delete or skip rows. Without such a clause they do not say OR ABORT, because it would also apply to the
+/// INSERT OR REPLACE of triggers into derived tables.
 ///
-/// SQLite finds a row by the key's collation. The row is used only if its key is the same. Numbers in the key may be
-/// spelled differently.
+/// SQLite finds a row by the collation of its key. The row is used only if its key is the same, apart from another
+/// spelling of numbers.
 public final class RowTable {
   public let table: TrackedTable
-  /// How changes of these rows are merged.
+  /// The rules by which changes of these rows are merged.
   public let rules: MergeRules
   public let schema: TableSchema
   public let name: Name
-  /// The name as it is stored in Satchel's tables.
+  /// The table's name as it is in Satchel's own tables.
   public let nameBytes: [UInt8]
   private let select: Statement
   private let insertion: LazyStatement
-  /// The update statements that were needed until now, by the columns that they write.
+  /// The update statements that were used so far, by the columns that they write.
   private var updates: [[Int]: KeptStatement] = [:]
-  /// The text before the assignments of an update.
+  /// The beginning of an update statement, before its assignments.
   private let updateHead: String
   private let deletion: LazyStatement
   private let meeting: LazyStatement
-  /// nil: the table has no local key that can be written, or the rule is `numbered`.
+  /// nil if the table has no local key, if the database is read-only, or if the rule is `numbered`.
   private let localKeys: LocalPrimaryKeys?
-  /// The affinities of the key's columns, in the key's order.
+  /// The affinities of the key's columns, in the order of the key.
   private let keyAffinities: [Comparison.Affinity]
   private let writes: RowWrites
   private let writer: RowWriter
 
-  /// The rule for local keys of rows that are removed and inserted again.
+  /// How new rows get local keys.
   public enum LocalKeyRule: Sendable {
-    /// Rows keep their local keys.
+    /// A row that is removed and inserted again keeps its local key.
     case kept
-    /// Rows are only inserted, and SQLite numbers them in order.
+    /// No row is removed. SQLite numbers the inserted rows in order.
     case numbered
   }
 
@@ -67,7 +67,8 @@ public final class RowTable {
     insertion = LazyStatement("INSERT\(orAbort) INTO \(tableSQL) (\(written)) VALUES (\(values))")
     updateHead = "UPDATE\(orAbort) \(tableSQL) SET"
     deletion = LazyStatement("DELETE FROM \(tableSQL) WHERE \(table.isKeySQL)")
-    // The first column of the key is set to itself, so that SQLite returns which row it found.
+    // The conflict updates nothing: the key's first column is set to its own value. So SQLite returns the row that is
+    // in the way.
     let own = quoted(schema.columns[schema.key[0]])
     meeting = LazyStatement(
       """
@@ -77,12 +78,12 @@ public final class RowTable {
       """)
   }
 
-  /// Throws if rows of the table cannot be written here.
+  /// Throws if this database cannot write rows of the table.
   public func checkWrites() throws {
     for statement in [insertion, deletion, meeting] { _ = try statement.prepared(beside: select) }
   }
 
-  /// Whether rows of the table can be written here. Its schema may need a function that only the app has.
+  /// Whether this database can write rows of the table. The schema may need a function that only the app has.
   public func isWritable(in database: borrowing Database) throws -> Bool {
     do { try database.withoutTriggers { try checkWrites() } } catch let error as SQLiteError
       where error.nameOfApp != nil
@@ -90,7 +91,7 @@ public final class RowTable {
     return true
   }
 
-  /// Whether the CHECKs of the table can be computed here. They may need a function that only the app has.
+  /// Whether SQLite can compute the CHECKs of the table. They may need a function that only the app has.
   public func isCheckable() throws -> Bool {
     if otherColumns.isEmpty { return true }
     do throws(SQLiteError) { _ = try select.prepareAnother(updateSQL(of: otherColumns)).columnCount } catch {
@@ -109,7 +110,7 @@ public final class RowTable {
     return schema.key(of: row) == key ? row : nil
   }
 
-  /// Calls `body` with a query that is on the row with this key. Does nothing if there is no such row.
+  /// Calls `body` with a query whose current row is the row with this key. Does nothing if there is no such row.
   public func read(_ key: RowKey, _ body: (borrowing Statement) -> Void) throws {
     defer { select.reset() }
     if try find(key) { body(select) }
@@ -121,14 +122,14 @@ public final class RowTable {
     return try find(key)
   }
 
-  /// Whether there is a row with this key. `select` is then on that row.
+  /// Whether there is a row with this key. If so, it is the current row of `select`.
   private func find(_ key: RowKey) throws -> Bool {
     try select.bind(key.values)
     guard try select.step() else { return false }
     return zip(schema.key, key.values).allSatisfy { select.value($0).isSameInKey(as: $1) }
   }
 
-  /// Inserts the current row of a query with this table's columns in their order.
+  /// Inserts the current row of a query. The query returns this table's columns in their order.
   public func insert(rowOf query: borrowing Statement) throws {
     let insertion = try insertion.prepared(beside: select)
     defer { insertion.statement.reset() }
@@ -137,14 +138,14 @@ public final class RowTable {
     if writes.isOn { report(RowKey(schema.key.map { query.value($0) })) }
   }
 
-  /// Reports a write to the observers of the connection's writes.
-  /// - Parameter columns: the columns that an update wrote; nil: the row came or went.
+  /// Reports a write to the observers of this connection.
+  /// - Parameter columns: the columns that an update wrote; nil for an insert or a delete.
   private func report(_ key: RowKey, columns: [Int]? = nil) {
     if writes.isOn { writes.report(.init(table: name, key: key, columns: columns)) }
   }
 
-  /// Copies the row with this key from another database's table. Returns the key as that row spells it; nil: there is
-  /// no such row.
+  /// Copies the row with this key from a table of another database. Returns the key in that row's spelling; nil if
+  /// there is no such row.
   public func copy(_ key: RowKey, from source: RowTable) throws -> RowKey? {
     defer { source.select.reset() }
     guard try source.find(key) else { return nil }
@@ -152,8 +153,8 @@ public final class RowTable {
     return RowKey(schema.key.map { source.select.value($0) })
   }
 
-  /// Inserts a row, unless another row holds its key or one of its UNIQUE values: then nothing is changed. Returns the
-  /// key of that other row; nil: the row was inserted.
+  /// Inserts a row if no other row has its key or one of its UNIQUE values. Otherwise nothing changes. Returns nil if
+  /// the row was inserted, otherwise the key of the other row.
   public func insertUnlessTaken(_ row: Row) throws -> RowKey? {
     let meeting = try meeting.prepared(beside: select)
     defer { meeting.statement.reset() }
@@ -165,16 +166,16 @@ public final class RowTable {
     return found.values == schema.key(of: row).values ? nil : found
   }
 
-  /// Inserts, updates or deletes the row, so that it becomes `after`. `before` is the present row.
+  /// Inserts, updates or deletes a row, so that `after` is in the table. `before` must be the present row.
   public func write(_ after: Row?, over before: Row?, key: RowKey) throws {
     if let change = Change(from: before, to: after) { try write(change, of: key) }
   }
 
-  /// Changes the row with this key. The row must be as the change expects. Its key stays, but numbers in the key may
-  /// get another spelling.
+  /// Applies a change to the row with this key. The row must be as the change expects. The key does not change,
+  /// except for the spelling of numbers.
   ///
   /// Throws an `SQLiteError` of the kind `constraint` if the table would store a new row under another key, or if
-  /// SQLite cannot compute an expression of the row. The row is then as before.
+  /// SQLite cannot compute an expression of the row. In both cases the row does not change.
   public func write(_ change: Change, of key: RowKey) throws {
     switch change {
     case .insert(let row):
@@ -193,9 +194,9 @@ public final class RowTable {
     }
   }
 
-  /// Writes the row with this key unchanged, so that SQLite checks all constraints of the table.
+  /// Writes a row without a change, so that SQLite checks all constraints of the table.
   ///
-  /// Throws an `SQLiteError` of the kind `constraint` if the row breaks a CHECK, or if a CHECK cannot be computed.
+  /// Throws an `SQLiteError` of the kind `constraint` if the row breaks a CHECK, or if SQLite cannot compute a CHECK.
   public func rewrite(_ key: RowKey) throws {
     guard let row = try row(key) else { return }
     let others = otherColumns
@@ -205,8 +206,8 @@ public final class RowTable {
   /// The columns outside the key.
   private var otherColumns: [Int] { schema.columns.indices.filter { !schema.key.contains($0) } }
 
-  /// Returns the statement that writes these columns. Only changed columns are written. Then SQLite skips the indexes
-  /// of other columns, which would be half of the work.
+  /// The statement that writes these columns. An update writes only changed columns, because SQLite then skips the
+  /// indexes of other columns. That saves half of the work.
   private func update(of columns: [Int]) throws -> KeptStatement {
     if let known = updates[columns] { return known }
     let made = KeptStatement(try select.prepareAnother(updateSQL(of: columns)))
@@ -216,19 +217,19 @@ public final class RowTable {
   }
 
   private func updateSQL(of columns: [Int]) -> String {
-    // These parameters follow the parameters of the key.
+    // The parameters of the key come first.
     let assignments = columns.enumerated()
       .map { "\(quoted(schema.columns[$1])) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
     return "\(updateHead) \(assignments) WHERE \(table.isKeySQL)"
   }
 
-  /// Programs write the same few columns again and again.
+  /// The most update statements that are kept. Programs usually write the same few columns again.
   private static let mostUpdates = 256
 }
 
 extension RowTable {
-  /// Inserts a row. A column's type may convert a key, such as the text '1' to the number 1. Then the row would have a
-  /// key here that no other replica knows.
+  /// Inserts a row. Throws if a column's type changes its key, for example the text '1' to the number 1. Other
+  /// replicas would not know the changed key.
   private func insert(_ row: Row) throws {
     try writer.insert(row.values, by: insertion.prepared(beside: select))
     guard zip(schema.key, keyAffinities).contains(where: { $1.mayChange(row[$0]) }) else { return }
@@ -240,7 +241,8 @@ extension RowTable {
 }
 
 extension Comparison.Affinity {
-  /// Whether a column may store another value than the given value, and not only another spelling.
+  /// Whether a column with this affinity may store a different value instead of `value`. Another spelling of the same
+  /// number does not count.
   fileprivate func mayChange(_ value: Value) -> Bool {
     switch (self, value) {
     case (.numeric, .text), (.integer, .text), (.real, .text), (.text, .integer), (.text, .real): true
@@ -250,24 +252,24 @@ extension Comparison.Affinity {
 }
 
 extension RowTable {
-  /// Prepares the connection for local keys, before a transaction begins. If a transaction changes the schema, rolling
-  /// back a savepoint ends every open query.
+  /// Prepares the connection for local keys before a transaction begins. In a transaction this would change the
+  /// schema. A later rollback of a savepoint would then end all open queries.
   public static func prepareLocalKeys(of tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables { _ = try LocalPrimaryKeys(table, in: database) }
   }
 
-  /// The row's local key, by which programs on this replica may refer to it; nil: there is none.
+  /// The local key of a row; nil if there is none.
   public func localKey(of key: RowKey) throws -> Int64? { try localKeys?.place(of: key) }
 
-  /// Gives a row that is about to be inserted the local key that it had under its former key.
+  /// Keeps a local key for a row that is about to be inserted under another key.
   public func keepLocalKey(_ local: Int64?, for key: RowKey) throws {
     if let local { try localKeys?.assign(local, to: key) }
   }
 }
 
 extension RowTable {
-  /// The keys of the rows that hold a UNIQUE value of `row`. SQLite itself finds these rows. Nothing is changed. Empty
-  /// if the row fails for another reason.
+  /// The keys of the rows that have a UNIQUE value of `row`. SQLite itself finds them, and the changes are undone.
+  /// Empty if SQLite refuses the row for another reason.
   public func rivals(of row: Row, in database: borrowing Database) throws -> [RowKey] {
     var rivals: [RowKey] = []
     do {
@@ -276,7 +278,7 @@ extension RowTable {
         try write(nil, over: try self.row(key), key: key)
         while let rival = try insertUnlessTaken(row) {
           rivals.append(rival)
-          // A row whose key holds NULL cannot be found by its key.
+          // A row with NULL in its key cannot be found by its key.
           guard let there = try self.row(rival) else { break }
           try write(nil, over: there, key: rival)
         }

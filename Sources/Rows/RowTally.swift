@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// The number of rows that an import wrote, by table and by result.
+/// The numbers of rows that an import wrote, by table and kind of write.
 public struct RowTally: Sendable {
   public struct Counts: Sendable {
     public var inserted = 0
@@ -8,10 +8,10 @@ public struct RowTally: Sendable {
     public var deleted = 0
   }
 
-  /// The most disagreements that a dry run lists one by one.
+  /// The most disagreements that the report of a dry run lists.
   public static let mostShown = 100
 
-  /// In the order in which the first row of each table was counted.
+  /// In the order in which the tables were first counted.
   public private(set) var tables: [(table: Name, counts: Counts)] = []
 
   public init() {}

@@ -1,32 +1,33 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Runs the inserts and updates of one table. If SQLite cannot compute an expression of a row, the write fails like the
-/// write of a row that breaks a CHECK.
+/// Runs the inserts and updates of one table. If SQLite cannot compute an expression of a row, the write throws the
+/// same error as for a row that breaks a CHECK.
 ///
-/// An expression is in a CHECK, a generated column or an index. For example, `CHECK (json_extract(j, '$.a') > 0)` fails
-/// if `j` is no JSON. SQLite then reports an error of the function, not a broken constraint.
+/// The expression may be in a CHECK, a generated column or an index. For example, `CHECK (json_extract(j, '$.a') >
+/// 0)` fails if `j` is no JSON. SQLite then reports an error of the function, and not a broken constraint.
 ///
-/// Deletes are not written here, because a delete checks no constraint.
+/// `RowTable` runs deletes itself, because a delete checks no constraint.
 final class RowWriter {
   private let table: Name
   private let savepoint = LazyStatement("SAVEPOINT satchel_row")
   private let rollback = LazyStatement("ROLLBACK TO satchel_row")
   private let release = LazyStatement("RELEASE satchel_row")
-  /// Whether an index of the table holds computed values; nil: not known yet.
+  /// Whether an index of the table has computed values; nil if that was not checked yet.
   private var hasComputedIndex: Bool?
 
   init(_ table: Name) { self.table = table }
 
-  /// Runs an insert. SQLite computes all expressions of a new row before it writes anything.
+  /// Runs an insert. Before SQLite writes anything, it computes all expressions of the new row.
   func insert(_ values: [Value], by statement: KeptStatement) throws {
     try computing(statement) { try statement.statement.run(values) }
   }
 
-  /// Runs an update of one row. If the update fails because of the row's values, it changes nothing.
+  /// Runs an update of one row. If it fails because of the row's values, nothing changes.
   func update(_ values: [Value], by statement: KeptStatement) throws {
-    // SQLite computes the entries of the old row while it removes them. An error then leaves the row without some
-    // entries of its indexes, because SQLite keeps no journal for the update of one row.
+    // SQLite computes the index entries of the former row while it removes them. If that fails, some entries of the
+    // row are already missing, because SQLite keeps no journal for the update of one row. So a savepoint is
+    // necessary.
     guard try computesIndexes(beside: statement.statement) else { return try insert(values, by: statement) }
     try run(savepoint, beside: statement)
     do { try insert(values, by: statement) } catch let error as SQLiteError
@@ -36,16 +37,17 @@ final class RowWriter {
       try run(release, beside: statement)
       throw error
     }
-    // Every other error ends the transaction, and with it the savepoint.
+    // Any other error ends the whole transaction and the savepoint too.
     try run(release, beside: statement)
   }
 
-  /// Runs `body`, which runs `statement`. Throws an error of the kind `constraint`, in SQLite's words, if SQLite cannot
-  /// compute an expression of the row.
+  /// Runs `body`, which must run `statement`. If SQLite cannot compute an expression of the row, throws an error of
+  /// the kind `constraint` with SQLite's message.
   func computing<T>(_ statement: KeptStatement, _ body: () throws -> T) throws -> T {
     do { return try body() } catch let error as SQLiteError {
       guard let refusal = error.asConstraint, let sql = error.sql else { throw error }
-      // If SQLite cannot compile the statement any more, the row is not the cause. A trigger's table may be missing.
+      // If SQLite can no longer compile the statement, the row is not the cause, for example if a trigger's table is
+      // missing.
       _ = try statement.statement.prepareAnother(sql).columnCount
       throw refusal
     }
@@ -55,7 +57,7 @@ final class RowWriter {
     try statement.prepared(beside: other.statement).statement.run([])
   }
 
-  /// Whether an index of the table is partial, or is over an expression or a virtual column.
+  /// Whether an index of the table is partial, or has an expression or a virtual column.
   private func computesIndexes(beside other: borrowing Statement) throws -> Bool {
     if let hasComputedIndex { return hasComputedIndex }
     let query = try other.prepareAnother(

@@ -4,32 +4,34 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Builds a database of chosen rows in a new file. Other rows were never in the file, not even in its free pages.
+/// Builds a database with chosen rows in a new file. No other rows were ever in the file, so none are in its free
+/// pages.
 ///
-/// The file has the dataset's tables and their indexes as the source declares them, its `application_id` and
-/// `user_version`, and a table `satchel_stamps` with the newest stamp of each row that was ever changed.
+/// The file has the dataset's tables with their indexes as the source declares them. It has the source's
+/// `application_id` and `user_version`. The table `satchel_stamps` has the newest stamp of each row that was ever
+/// changed.
 public final class SnapshotBuilder {
   private let database: Database
   private let source: [(table: Name, sql: [String])]
   private let stamps: Statement
 
   public static let stampTable = "satchel_stamps"
-  /// The columns that the table `satchel_stamps` always has.
+  /// The columns of the table `satchel_stamps` in each snapshot. A snapshot may also have the column `others`.
   public static let stampColumns = ["table_name", "key", "stamp"]
 
   private let saysOthers: Bool
 
-  /// - Parameter saysOthers: whether each row's stamp also lists the writes by others than the device, since the
-  ///   device's last contact.
+  /// - Parameter saysOthers: whether the stamp table also lists writes that others than the receiving device made to
+  ///   a row since the device's last contact.
   public init(
     at path: String, like original: borrowing Database, tables: [TrackedTable], saysOthers: Bool = false
   ) throws {
     self.saysOthers = saysOthers
     database = try Database(path: path, mode: .create)
-    // With `secure_delete`, free bytes within pages are zero, however the library was built. Otherwise these bytes
-    // would show other rows, and differ from run to run.
+    // With `secure_delete`, free bytes within pages are zero, with any build of the library. Otherwise they could
+    // hold bytes of other rows, and would differ from run to run.
     try database.execute("PRAGMA secure_delete = ON; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    // Rows are accepted as they are, even if a row breaks a CHECK.
+    // Rows are stored as the source has them, even if a row breaks a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
     for pragma in ["application_id", "user_version"] {
       let number = try original.first("PRAGMA \(pragma)") { $0.integer(0) } ?? 0
@@ -64,19 +66,20 @@ public final class SnapshotBuilder {
     stamps = try database.prepare("INSERT INTO \(Self.stampTable) VALUES (?, ?, ?\(saysOthers ? ", ?" : ""))")
   }
 
-  /// A writer for the rows of one table, in the order in which they are stored.
+  /// A writer for the rows of one table. The file stores the rows in the order in which they are written.
   public func rows(of table: TrackedTable) throws -> RowTable {
     try RowTable(table, in: database, localKeys: .numbered)
   }
 
-  /// - Parameter others: writes to the row by others than the device, since the device's last contact about the row.
+  /// - Parameter others: the writes to the row that others than the receiving device made since the device's last
+  ///   contact.
   public func addStamp(_ stamp: Stamp, _ others: [OthersWrite], of key: RowKey, in table: Name) throws {
     let known = [.string(table.text), .text(canonicalKey(key)), .integer(stamp.rawValue)] as [Value]
     let written = others.isEmpty ? Value.null : .text(OthersWriteCoding.json(others))
     try stamps.run(saysOthers ? known + [written] : known)
   }
 
-  /// Throws a `BundleError` if a row is larger than readers accept.
+  /// Throws a `BundleError` if a row is larger than a receiver accepts.
   public func refuseLargeRows(of tables: [TrackedTable]) throws {
     let limit = BundleSnapshot.mostRowBytes
     for table in tables {
@@ -86,7 +89,7 @@ public final class SnapshotBuilder {
     }
   }
 
-  /// Builds the indexes and completes the file.
+  /// Creates the indexes and commits.
   public func finish() throws {
     for table in source {
       for sql in table.sql { try database.execute(sql) }
@@ -96,7 +99,7 @@ public final class SnapshotBuilder {
 }
 
 extension SnapshotBuilder {
-  /// The newest stamp of a row, in a database that a builder made; zero if the row was never changed.
+  /// The newest stamp of a row in a snapshot; zero if the row was never changed.
   public static func stamp(of key: RowKey, in table: Name, database: borrowing Database) throws -> Stamp {
     try database.first(
       "SELECT stamp FROM \(stampTable) WHERE table_name = :table AND key = :key",
@@ -104,7 +107,8 @@ extension SnapshotBuilder {
     ) { Stamp($0.integer(0)) } ?? .zero
   }
 
-  /// The writes to a row by others than the device, since the device's last contact; nil: the database does not say.
+  /// The writes that others than the receiving device made to a row since the device's last contact. nil if the
+  /// snapshot does not list such writes.
   public static func others(
     of key: RowKey, in table: Name, database: borrowing Database
   ) throws -> [OthersWrite]? {
@@ -118,10 +122,10 @@ extension SnapshotBuilder {
 }
 
 extension SnapshotBuilder {
-  /// Puts a snapshot of all rows of these tables into a bundle draft. Rows without a key are left out: no other replica
-  /// could refer to them.
+  /// Puts a snapshot of all rows of these tables into a bundle draft. A row with NULL in its key is left out, because
+  /// no other replica can refer to it.
   ///
-  /// Throws a `BundleError` if a row is larger than a reader accepts, unless such rows are allowed.
+  /// Throws a `BundleError` if a row is larger than a receiver accepts, unless `largeRows` allows it.
   public static func addWhole(
     _ database: borrowing Database, _ tables: [TrackedTable], to draft: inout BundleDraft, largeRows: LargeRows
   ) throws {
@@ -136,10 +140,10 @@ extension SnapshotBuilder {
     try draft.addSnapshot(at: path)
   }
 
-  /// The rule for a row that no other replica would accept.
+  /// The rule for rows that are larger than other replicas accept.
   public enum LargeRows {
     case areRefused
-    /// The bundle is for this replica itself.
+    /// Large rows are allowed, because the bundle is for this replica itself.
     case areTaken
   }
 }

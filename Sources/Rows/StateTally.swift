@@ -4,12 +4,12 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The sums of a table's row digests. A device sends them, and the hub compares them with its own. If the rows in some
-/// sums are requested one by one, their digests are kept, too.
+/// The sums of the row digests of a table. A device sends its sums, and the hub compares them with its own. For sums
+/// that the hub asks for in detail, the digest of each row is kept too.
 public struct StateTally {
   public private(set) var table: StateEntry.Table
-  /// The rows in the requested sums, by sum. Sums with more rows than a bundle may list are left out, the highest sum
-  /// first.
+  /// The rows of the sums that were asked for, by sum. If they are more rows than a bundle may list, the highest sums
+  /// are left out.
   public private(set) var rows: [Int: [RowKey: Digest256]]
   private var count = 0
   private let schema: TableSchema
@@ -39,31 +39,31 @@ public struct StateTally {
 
   private mutating func keep(_ key: RowKey, _ digest: Digest256, in sum: Int) {
     if rows[sum]?.updateValue(digest, forKey: key) == nil { count += 1 }
-    // Pending rows are removed again, so more rows than the limit are kept meanwhile.
+    // Rows with pending changes will be removed again. So up to twice the limit is kept until then.
     while count > 2 * StateEntry.mostRows, let highest = rows.keys.max() {
       count -= rows.removeValue(forKey: highest)?.count ?? 0
     }
   }
 }
 
-/// Counts rows into a tally. Another core makes the digests, while the caller reads the next rows from its database.
+/// Adds rows to a tally. Another core computes the digests while the caller reads the next rows.
 ///
-/// The nested types are not private: otherwise the modules that use this type do not link.
+/// The nested types are not private, because modules that use this type would not link otherwise.
 public struct StateTallyMaker: ~Copyable {
   struct Item: Sendable {
     let row: Row
-    /// Whether the row is added. Otherwise it is removed.
+    /// True to add the row, false to remove it.
     let isAdded: Bool
   }
 
-  /// Rows for the other core.
+  /// Rows whose digests another core computes.
   struct Batch: Sendable {
     var items: [Item] = []
     var size = BatchSize()
   }
 
   struct Digested: Sendable {
-    /// The items are freed on the thread that made them, which costs half as much.
+    /// The items come back so that the thread that allocated them also frees them, which takes half the time.
     let items: [Item]
     let digests: [RowDigester.Digests]
   }
@@ -74,8 +74,8 @@ public struct StateTallyMaker: ~Copyable {
   private let columnCount: Int
 
   /// - Parameters:
-  ///   - columns: only these columns are in the digests; nil: all columns of the table.
-  ///   - asked: the sums whose rows are requested one by one.
+  ///   - columns: only these columns are in the digests; nil means all columns of the table.
+  ///   - asked: the sums for which the digest of each row is kept.
   public init(_ schema: TableSchema, columns: Set<Name>? = nil, asked: [Int] = []) {
     let digester = RowDigester(schema, columns: columns)
     tally = StateTally(schema, columns: digester.columnNames, asked: asked)
@@ -89,12 +89,12 @@ public struct StateTallyMaker: ~Copyable {
 
   public mutating func remove(_ row: Row) { put(Item(row: row, isAdded: false)) }
 
-  /// Adds the current row of a query. The query begins with the table's columns in their order.
+  /// Adds the current row of a query. The first columns of the query are the table's columns in their order.
   public mutating func add(rowOf query: borrowing Statement) {
     add(Row(query.values(from: 0, count: columnCount)))
   }
 
-  /// Returns the tally of all rows.
+  /// Waits for all digests and returns the tally.
   public consuming func finish() -> StateTally {
     worker.put(batch)
     while take() {}
@@ -111,7 +111,7 @@ public struct StateTallyMaker: ~Copyable {
     while worker.count > mostAtOnce { take() }
   }
 
-  /// Counts the rows of the oldest batch. Returns whether there was a batch.
+  /// Adds the digests of the oldest batch to the tally. Returns false if no batch is left.
   @discardableResult
   private mutating func take() -> Bool {
     guard let digested = worker.take() else { return false }

@@ -3,8 +3,8 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// The table `satchel_versions`, which is the same at the hub and on a device. It holds the versions of the dataset
-/// that this database had.
+/// The table `satchel_versions`, which is the same at the hub and on a device. It has one row for each version of the
+/// dataset that this database had.
 public enum VersionTable {
   public static let schema = """
     CREATE TABLE satchel_versions (
@@ -16,7 +16,7 @@ public enum VersionTable {
     )
     """
 
-  /// - Parameter mappings: the column mappings of tables; unchanged tables may be left out.
+  /// - Parameter mappings: the column mappings of the changed tables.
   public static func add(
     _ version: Int64, _ definition: [UInt8], _ migration: Migration?, _ mappings: [Name: ColumnMapping] = [:],
     at time: Int64,
@@ -39,7 +39,7 @@ public enum VersionTable {
       ])
   }
 
-  /// The migrations that follow a version, in order.
+  /// The migrations to the versions after `version`, in order.
   public static func migrations(after version: Int64, in database: borrowing Database) throws -> [Migration] {
     try database.all(
       """
@@ -50,7 +50,7 @@ public enum VersionTable {
     ) { Migration(version: $0.integer(0), sql: $0.text(1)) }
   }
 
-  /// The definitions of all versions, oldest first.
+  /// The definitions of all recorded versions, oldest first.
   public static func definitions(in database: borrowing Database) throws -> [(
     version: Int64, source: [UInt8], at: Int64
   )] {
@@ -59,8 +59,8 @@ public enum VersionTable {
     }
   }
 
-  /// The names of columns in earlier versions.
-  /// - Parameter table: a table with the columns `version` and `columns`.
+  /// How columns were renamed and removed from version to version.
+  /// - Parameter table: the table to read. It has the columns `version` and `columns`.
   public static func columns(
     in database: borrowing Database, table: String = "satchel_versions"
   ) throws -> FormerColumns {
@@ -71,16 +71,16 @@ public enum VersionTable {
   }
 }
 
-/// The changes of columns from version to version. With them, data of an older version can be read.
+/// The renamed and removed columns of each version. They are needed to read data of an older version.
 public struct FormerColumns: Sendable {
-  /// For each version, the changes that lead to it.
+  /// For each version: how it changed the columns of the version before.
   fileprivate let steps: [(version: Int64, tables: JSONValue)]
 
-  /// Whether every column has the same name as in this version.
+  /// Whether no column was renamed or removed after this version.
   public func areSame(since version: Int64) -> Bool { steps.allSatisfy { $0.version <= version } }
 
-  /// The present name of a column that was named `column` in a version; nil if the column is gone. An unknown column
-  /// keeps its name.
+  /// The present name of the column that had the name `column` in a version; nil if it was removed. If nothing is
+  /// recorded about the column, its name is unchanged.
   public func current(_ column: Name, of table: Name, since version: Int64) -> Name? {
     var name = column
     for step in steps where step.version > version {

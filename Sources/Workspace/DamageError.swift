@@ -2,17 +2,18 @@ import SatchelCapture
 import SatchelValues
 
 extension WorkspaceError {
-  /// The error for a damaged database whose changes may have been missed. Nothing is carried before these changes are
-  /// found.
+  /// The error for a database that another program changed. No bundle is made or imported until a repair finds the
+  /// changes that capture missed.
   public static func damaged(_ damage: CaptureDamage, tool: String) -> WorkspaceError {
     WorkspaceError(
       damage.code, "The database was changed from outside: \(damage.words).",
       hint: damage.hint ?? "Changes may have been missed. To find them and continue: \(tool) doctor --repair")
   }
 
-  /// The same error for a hub; nil: there is no damage.
+  /// The error for damage to a hub's database; nil if `damage` is empty.
   ///
-  /// A migration by the app's own tool comes first: after a repair alone, devices would not get the new tables.
+  /// If the app's own tool may have migrated the tables, the hint names that step first. A repair alone would not
+  /// send the new tables to the devices.
   public static func damagedHub(_ damage: [CaptureDamage]) -> WorkspaceError? {
     guard let first = damage.first else { return nil }
     guard damage.allSatisfy(\.isRepairable), let migrated = damage.first(where: \.mayBeMigration) else {
@@ -24,7 +25,7 @@ extension WorkspaceError {
       hint: "\(migrationStep) If not: satchel-hub doctor --repair finds the changes that may have been missed.")
   }
 
-  /// The step at a hub after the app's own tool changed the tables.
+  /// The advice for an operator of a hub whose tables an app's own tool may have migrated.
   public static let migrationStep =
     """
     If a migration of the app changed the tables, record it for all devices (satchel-hub dataset apply NEW.json \

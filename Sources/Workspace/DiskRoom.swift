@@ -3,8 +3,8 @@ import SatchelValues
 
 /// The room that the content of a bundle needs on a disk, and the room that must stay free there.
 ///
-/// A bundle may be small, and its content large, because some bytes compress to very little. Without this limit a few
-/// small files could fill the disk for all programs of the machine.
+/// A small bundle may unpack to very large content. Without this limit a few small files could fill the disk for all
+/// programs of the machine.
 public struct DiskRoom: Sendable {
   /// The room at the hub. A device may send bundles with any content.
   public static let atHub = DiskRoom(
@@ -13,8 +13,8 @@ public struct DiskRoom: Sendable {
       """
       Make room there, and import it again. If its device has no reason to send so much: satchel-hub device revoke NAME
       """)
-  /// The room on a device. The hub is trusted, and a device may have a small disk. So less must stay free than at the
-  /// hub.
+  /// The room on a device. The limit is lower than at the hub, because a device trusts its hub and may have a small
+  /// disk.
   public static let onDevice = DiskRoom(
     leastFree: 64 << 20,
     hint:
@@ -22,14 +22,15 @@ public struct DiskRoom: Sendable {
       Delete files there that you do not need, but nothing in the folder of Satchel. Then import this file again.
       """)
 
-  /// Content up to this size is always read: small changes should still come.
+  /// Content up to this size is always read, so that small changes still come in on a full disk.
   private static let smallContent: Int64 = 16 << 20
 
   /// The bytes that must stay free.
   private let leastFree: Int64
   private let hint: String
 
-  /// Throws a `Refusal` if the disk has too little room for the content of a bundle. The file stays where it is.
+  /// Throws a `Refusal` if the disk has too little room for the content of a bundle. The bundle's file stays in its
+  /// place.
   ///
   /// The content needs room twice: in the inbox while the bundle is applied, and in the database or in `files/`.
   /// - Parameters:

@@ -4,14 +4,15 @@ import SatchelDataset
 import SatchelPlatform
 import SatchelValues
 
-/// Whether a bundle is to be encrypted.
+/// Says whether a new bundle is encrypted.
 public enum Encryption: Sendable {
   case always
   case asTheDatasetSays
 
-  /// The recipients of a bundle: the other side, the sender, and the recipients that the dataset names. The sender may
-  /// need the bundle again. Empty: the bundle is not encrypted.
-  /// - Parameter other: the other side's recipient; nil if it is not known.
+  /// The recipients of a new bundle: the other replica, this replica and the recipients that the dataset names. This
+  /// replica is a recipient because it may have to read its own bundle later. Empty if the bundle is not encrypted.
+  /// - Parameter other: the age recipient of the other replica; nil if this replica does not know it.
+  /// - Throws: `WorkspaceError` if the bundle must be encrypted and `other` is nil.
   public func recipients(
     _ other: AgeRecipient?, name: String, _ dataset: DatasetDefinition, _ keys: WorkspaceKeys
   ) throws -> [AgeRecipient] {

@@ -28,7 +28,7 @@ public struct Finding: Sendable {
 
 /// The findings of `doctor` in a workspace, and its repairs.
 public struct DoctorReport: Sendable {
-  /// Changes of one table that no trigger saw.
+  /// Changes of one table that no trigger of capture recorded.
   public struct Unseen: Sendable {
     public let table: Name
     public var inserted = 0
@@ -51,27 +51,29 @@ public struct DoctorReport: Sendable {
   }
 
   public var findings: [Finding] = []
-  /// Tables with changes that no trigger saw.
+  /// Tables with changes that no trigger of capture recorded.
   public var unseen: [Unseen] = []
-  /// Tables that were created again, alone or with their file, and the number of known rows that each table lacked.
-  /// These rows were put back.
+  /// Tables that were created again, alone or with the whole database file. `count` is the number of known rows that
+  /// were missing in the table and were put back.
   public var restored: [(table: Name, count: Int)] = []
   /// Whether everything that can be repaired was repaired.
   public var isRepaired = false
-  /// Whether a migration of the app may have changed this hub's tables. It is then recorded, and not repaired.
+  /// Whether a migration of the app may have changed this hub's tables. Then the operator records the migration
+  /// instead of a repair.
   public var mayBeMigrated = false
-  /// Whether tables of this device have other columns than before. They can be made again as the hub has them.
+  /// Whether tables of this device have other columns than before. Then `doctor` can create the tables again as the
+  /// hub has them.
   public var hasOtherColumns = false
 
   public init() {}
 
-  /// Whether nothing is left to do.
+  /// Whether a person and `doctor` have nothing more to do.
   public var isWell: Bool { findings.allSatisfy { isRepaired && $0.hint == nil } && (isRepaired || unseen.isEmpty) }
 
-  /// Whether nothing was wrong, also before a repair.
+  /// Whether `doctor` found no fault, not even a fault that it repaired.
   public var hasFoundNothing: Bool { findings.isEmpty && unseen.isEmpty && restored.isEmpty }
 
-  /// Adds a finding. A fault that was found in two ways is listed once.
+  /// Adds a finding, unless the report has a finding with the same message.
   public mutating func add(_ finding: Finding) {
     if findings.contains(where: { Name($0.message) == Name(finding.message) }) { return }
     findings.append(finding)
@@ -101,25 +103,25 @@ extension DoctorReport {
     do { try keys.check() } catch let error as WorkspaceError { add(Finding(error)) }
   }
 
-  /// Adds damage that was done to the database from outside.
+  /// Adds findings for changes that another program made to the database.
   public mutating func add(_ damage: [CaptureDamage]) {
     for damage in damage {
       add(Finding(damage.code, "Another program changed the database: \(damage.words).", hint: damage.hint))
     }
   }
 
-  /// Adds the faults that SQLite's own check of the file finds.
+  /// Adds the faults that SQLite's integrity check finds in the file.
   public mutating func checkFile(_ database: borrowing Database, at path: String, of role: Role) throws {
     for fault in try database.integrityFaults() { add(Self.broken(path, fault, of: role)) }
   }
 
-  /// Checks for a trigger of the app that makes every import into these tables fail.
+  /// Adds a finding if a trigger of the app would make every import into these tables fail.
   public mutating func checkTriggers(of tables: [TrackedTable], in database: borrowing Database) throws {
     guard let fault = try database.fatalTriggerFault(of: tables.map(\.name)) else { return }
     add(Finding(.trigger, fault.message, hint: fault.hint))
   }
 
-  /// Checks for references between these tables that lead to no row.
+  /// Adds a finding for each of these tables that has references to missing rows.
   public mutating func checkReferences(among tables: [TrackedTable], in database: borrowing Database) throws {
     let faults = Dictionary(uniqueKeysWithValues: try database.foreignKeyFaults(among: tables.map(\.name)))
     for table in tables {
@@ -134,14 +136,14 @@ extension DoctorReport {
 
   /// The finding for a file in which SQLite's check finds a fault.
   public static func broken(_ path: String, _ words: String, of role: Role) -> Finding {
-    // If only an index is damaged, SQLite's words name the index, and all rows are whole.
+    // SQLite names the index in its message if only an index is damaged. All rows are whole then.
     let indexes =
       words.hasPart("index") ? " Try this first: sqlite3 \(path) REINDEX. It makes damaged indexes again." : ""
     let whole =
       role == .hub
       ? "Bring the hub back from its last backup: satchel-hub restore."
       : "Run satchel export, and move the file away. Then satchel doctor --repair builds it again."
-    // The sqlite3 of Debian 12 has no .recover that works.
+    // `.recover` does not work in the sqlite3 of Debian 12.
     let rest = "sqlite3 can often read most of a damaged file (.dump, or .recover if your sqlite3 has it)."
     return Finding(
       .corrupt, "The database \(path) is damaged: \(words).",
@@ -150,7 +152,8 @@ extension DoctorReport {
 }
 
 extension DoctorReport {
-  /// Checks a database before a repair. Throws a `WorkspaceError` if a person must mend something first.
+  /// Adds what is wrong with a database before a repair. Throws a `WorkspaceError` if a person must correct something
+  /// first.
   public mutating func admit(
     _ database: borrowing Database, at path: String, _ damage: [CaptureDamage], of role: Role
   ) throws {

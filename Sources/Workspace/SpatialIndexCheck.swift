@@ -2,7 +2,7 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// The findings of `doctor` about the R-trees in which GIS tools look for features.
+/// The findings of `doctor` about R-trees. GIS tools find features by these R-trees.
 extension DoctorReport {
   /// Compares the R-trees of these tables with their geometries.
   public mutating func checkSpatialIndexes(of tables: [TrackedTable], in database: borrowing Database) throws {

@@ -8,23 +8,23 @@ public struct WorkspaceConfiguration: Sendable {
   public let dataset: String
   public let id: ReplicaID
   public let name: String
-  /// As written: relative to the workspace, or absolute.
+  /// The path of the database as `satchel.json` has it: relative to the workspace, or absolute.
   public let database: String
-  /// The incarnation of this folder; nil at a hub.
+  /// The id of this copy of the device's folder; nil at a hub.
   public let incarnation: Incarnation?
-  /// The former id of this device, until the hub answers the device under its new name; nil: there is none, or the hub
-  /// has answered.
+  /// The former id of this device, while the hub has not answered the device under its new name; nil otherwise.
   public let continues: ReplicaID?
-  /// The id of this device before it got its present name; nil: it had none.
+  /// The id of this device before it got its present name; nil if the device never changed its name.
   public let former: ReplicaID?
-  /// The proof that this device continues the former id: a signature by a key of that id, as a file; nil: there is
-  /// none.
+  /// The proof that this device continues the device with the former id: the text of a signature file, made with a
+  /// key of that id. nil if there is none.
   public let proof: String?
-  /// Whether this device has rows of its own that will be joined with the rows of its hub's first bundle.
+  /// Whether the device's database has rows from before its hub's first bundle. The import of that bundle joins them
+  /// with the hub's rows.
   public let joins: Bool
-  /// The id of this device at a hub that it left, until the next hub's first bundle comes; nil: it left none.
+  /// The former id of this device at a hub that it left, until the first bundle of the next hub comes; nil otherwise.
   public let leaves: ReplicaID?
-  /// The name of the database on the tablet, if the database of this device is on a tablet; nil: it is on this machine.
+  /// The name of the database on the tablet, if this device is docked; nil if the database is on this machine.
   public let docks: String?
 
   public init(
@@ -61,17 +61,17 @@ public struct WorkspaceConfiguration: Sendable {
       continues: continues, former: former, proof: proof, joins: joins, leaves: leaves, docks: name)
   }
 
-  /// The same configuration, after the hub has answered the device under its present name.
+  /// The same configuration after the hub's first answer to the device under its present name.
   public var answered: WorkspaceConfiguration {
     WorkspaceConfiguration(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
       former: predecessor, proof: proof, docks: docks)
   }
 
-  /// The device whose history this device continues; nil: it began its own history.
+  /// The id of the device whose history this device continues; nil if this device began its own history.
   public var predecessor: ReplicaID? { continues ?? former }
 
-  /// The present id of this replica, and the former ids that it knows.
+  /// The present id of this replica, and all former ids in this configuration.
   public var ids: [ReplicaID] { [id] + [continues, former, leaves].compactMap { $0 } }
 
   private static let maximumBytes = 64 << 10

@@ -2,9 +2,10 @@ import SatchelJSON
 import SatchelPlatform
 
 extension WorkspaceFolder {
-  /// Reads a small JSON file that Satchel keeps beside the database. nil: there is none, or it is not JSON.
+  /// Reads a small JSON file that Satchel keeps beside the database. Returns nil if there is no such file, or if it
+  /// is not JSON.
   ///
-  /// - Parameter mostBytes: the size of the largest file that is read.
+  /// - Parameter mostBytes: the most bytes that are read.
   /// - Throws: `PlatformError` if the file cannot be read.
   public func document(
     at path: String, _ files: any FileSystem, mostBytes: Int = 64 << 10

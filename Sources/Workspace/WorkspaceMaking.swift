@@ -1,13 +1,13 @@
 import SatchelPlatform
 import SatchelValues
 
-/// Creates a workspace. An interrupted creation is recognised and started again.
+/// Creates a workspace. If a creation was interrupted, it is undone and begins again.
 extension WorkspaceFolder {
-  /// This file exists from the first step to the last.
+  /// The file that marks an unfinished workspace. It exists from the first step of the creation to the last.
   private var unfinished: String { path("satchel.unfinished") }
 
-  /// Throws if a workspace cannot be made here. Either there is a workspace already, or other files have the names that
-  /// a workspace needs. An unfinished workspace is removed.
+  /// Throws a `WorkspaceError` if no workspace can be made here, because a workspace or other files with its names
+  /// exist. An unfinished workspace is removed, except in a dry run.
   public func checkVacant(_ files: any FileSystem, _ runMode: RunMode) throws {
     if try isUnfinished(files) {
       if runMode == .commit { try undoCreation(files) }
@@ -42,8 +42,7 @@ extension WorkspaceFolder {
 
   public func isUnfinished(_ files: any FileSystem) throws -> Bool { try files.kind(unfinished) != nil }
 
-  /// Removes the files that `begin` and a failed creation left. Files that a person had here stay, such as an app's
-  /// database.
+  /// Removes the files of an unfinished workspace. A person's own files stay, for example an app's database.
   public func undoCreation(_ files: any FileSystem) throws {
     try sweep(files)
     for name in ["bundles", "keys"] { try files.removeTree(path(name)) }

@@ -2,14 +2,15 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// Access of other users on this machine to the files of a workspace.
+/// Limits which other users of this machine can read the files of a workspace.
 ///
-/// Bundles hold rows. So neither `bundles/` nor a file that comes with a row is open to more users than the database.
-/// Links below `bundles/` and `files/` are not followed: others may have put them there.
+/// Bundles and attached files hold the content of rows. So they get no wider access rights than the database's file.
+/// Links below `bundles/` and `files/` are not followed, because another user may have put them there.
 extension WorkspaceFolder {
   private var bundlesRoot: String { path("bundles") }
 
-  /// The platform for commands in this workspace. Closes files that are too open, if this user may close them.
+  /// The platform that commands in this workspace use. Also removes access rights that are too wide, if this user may
+  /// do that.
   /// - Parameter database: the path of the database.
   public func guarded(_ platform: Platform, database: String, _ runMode: RunMode) throws -> Platform {
     var platform = platform
@@ -18,12 +19,13 @@ extension WorkspaceFolder {
     for place in [bundlesRoot, attached] {
       platform.files = platform.files.limitingModes(below: place, to: mode)
     }
-    // An obstacle, such as a read-only medium, must not stop the command. `doctor` reports open files.
+    // A command goes on if the rights cannot be changed, for example on a read-only medium. `doctor` reports files
+    // that others can read.
     if runMode == .commit { try? closeBundles(platform.files) }
     return platform
   }
 
-  /// The mode of the database's file. If that file cannot be read, the mode that `bundles/` still shows.
+  /// The access rights of the database's file. If the file cannot be read, the rights of the folder `bundles/`.
   public func databaseMode(at database: String, _ files: any FileSystem) throws -> UInt32 {
     do { return try files.permissions(database) & 0o666 } catch {
       let isThere = try files.kind(bundlesRoot) == .directory
@@ -31,7 +33,7 @@ extension WorkspaceFolder {
     }
   }
 
-  /// Throws `PlatformError.link` if a link is in the place of one of the folders for bundles.
+  /// Throws `PlatformError.link` if one of the folders for bundles is a link.
   func refuseLinks(_ files: any FileSystem) throws {
     for place in [bundlesRoot, outbox, sent, inbox, waiting, staged, quarantine, archive, lost]
     where try files.kind(place) == .link { throw PlatformError.link(path: place) }
@@ -44,10 +46,10 @@ extension WorkspaceFolder {
     return files.rules.mode(mode, ofFolder: bundlesRoot) != mode
   }
 
-  /// Removes rights on `bundles/` that the database does not give. Such rights exist if the workspace is of an earlier
-  /// release, or if the database was closed to others later.
+  /// Removes rights on `bundles/` that the database's file does not have. An earlier release may have given such
+  /// rights. A person may also have limited the rights of the database later.
   private func closeBundles(_ files: any FileSystem) throws {
-    // The folder is closed first, then each file in it.
+    // The folder loses its rights first, then each file in it.
     if try isOpen(files) { try close(bundlesRoot, files) }
   }
 
@@ -66,8 +68,8 @@ extension WorkspaceFolder {
     }
   }
 
-  /// Keeps a copy of a database for people to examine. The copy gets its mode before the first row is in it.
-  /// - Parameter path: below `bundles/`; a copy that a stopped command left is replaced.
+  /// Keeps a copy of a database for people to examine. The copy gets its access rights before it holds any row.
+  /// - Parameter path: the path of the copy, below `bundles/`. A copy of a stopped command is replaced.
   public func keep(_ database: borrowing Database, at path: String, _ files: any FileSystem) throws {
     try files.makeDirectory(Paths.parent(of: path), mode: 0o755)
     try files.replace(path, mode: 0o644, contents: [])

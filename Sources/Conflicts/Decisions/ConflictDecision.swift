@@ -5,9 +5,9 @@ import SatchelValues
 public enum ConflictDecision: Sendable {
   /// The hub's values stay.
   case hub
-  /// The device's values are applied after all.
+  /// The device's change is applied after all.
   case device
-  /// Some columns get new values.
+  /// A person gives values for some columns.
   case set([EnteredField])
 
   public var word: Resolution.Decision {
@@ -18,17 +18,18 @@ public enum ConflictDecision: Sendable {
     }
   }
 
-  /// The conflict's row after this decision; nil: the row is deleted.
+  /// The conflict's row after this decision; nil if the decision deletes the row.
   /// - Parameters:
-  ///   - current: the row as it is; nil if it is deleted.
-  ///   - whole: the row before it was deleted, if that is known.
-  ///   - rules: the table's rules. By them, a counter gets the device's addition and keeps the additions of others.
-  ///   - values: converts entered values.
+  ///   - current: the present row; nil if it is deleted.
+  ///   - whole: the row before it was deleted; nil if it is not known.
+  ///   - rules: the rules of the table. For a counter they add the device's difference, so that the additions of
+  ///     others stay.
+  ///   - values: converts the values that a person entered.
   func row(
     for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema, rules: MergeRules,
     values: EnteredValueReader
   ) throws -> Row? {
-    // If the device made the row, the record has all its values, even if the row is missing now.
+    // If the device inserted the row, the record has all its values, even if the row is not in the table now.
     let made = record.operation == .insert ? try record.deviceValues.map { try schema.row($0) } : nil
     switch self {
     case .hub: return current
@@ -41,8 +42,8 @@ public enum ConflictDecision: Sendable {
     }
   }
 
-  /// The conflict's row after a decision for the device; nil: the row is deleted. A table may only mark a deleted row.
-  /// The parameters are those of `row`.
+  /// The conflict's row after a decision for the device; nil if the decision deletes the row. In a table with soft
+  /// deletes, a delete only marks the row. The parameters have the same meaning as in `row`.
   static func deviceRow(
     for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema, rules: MergeRules
   ) throws -> Row? {
@@ -53,14 +54,15 @@ public enum ConflictDecision: Sendable {
       was.write(record.baseValues ?? [], in: schema)
       return rules.deleting(current, like: was)
     case .insert, .update:
-      // An insert has all its values. A deleted row with the same key may be another row.
+      // An insert has values for all columns, so it does not need `whole`. A deleted row with the same key may be
+      // another row.
       let row = current ?? (record.operation == .update ? whole : nil)
       return try setting(record.untaken(onto: row, schema, rules), in: row, record, schema)
     }
   }
 
-  /// Throws a `WorkspaceError` unless the decision leaves the row as it is. If a table has left the dataset, no other
-  /// decision is possible.
+  /// Throws a `WorkspaceError` unless the decision is for the hub, which leaves the row as it is. No other decision
+  /// is possible for a table that has left the dataset.
   public func check(forDeparted record: ConflictRecord) throws {
     if case .hub = self { return }
     throw WorkspaceError(

@@ -4,17 +4,17 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// The result of a decision for one row.
+/// One row of a decision, with its present and its decided state.
 public struct DecidedRow: Sendable {
   public let key: RowKey
   public let current: Row?
-  /// nil: the row is to be deleted.
+  /// nil if the decision deletes the row.
   public let target: Row?
 }
 
 extension ConflictRecord {
-  /// If the disagreement is about a UNIQUE value, the key of the other row that has it. nil if the disagreement is
-  /// about one row alone, or if the other row is hidden here.
+  /// The key of the other row in a conflict about a UNIQUE value. nil if the conflict is about one row alone, or if
+  /// the other row is hidden here.
   public func rivalKey(in schema: TableSchema) -> RowKey? {
     guard kind == .unique, let hubValues else { return nil }
     let values = schema.key.compactMap { column in hubValues.first { $0.name == schema.columns[column] }?.value }
@@ -22,22 +22,22 @@ extension ConflictRecord {
     return values.count == schema.key.count && other != key ? other : nil
   }
 
-  /// The key of the row whose values were in the table when this conflict was found.
+  /// The key of the row that was in the table when this conflict was found: the other row, if it has won.
   public func foundKey(in schema: TableSchema) -> RowKey { rowWinner == .hub ? rivalKey(in: schema) ?? key : key }
 }
 
 extension ConflictDecision {
-  /// The rows of a decision, with their results: one row, or both rows if two rows cannot exist together.
+  /// The rows that a decision writes: the conflict's row and, in a conflict about a UNIQUE value, the other row too.
   ///
-  /// A decision for the device deletes the other row, unless the same decision is made about that row. Then its own
-  /// conflict says what becomes of it.
+  /// A decision for the device deletes the other row if that row still has the value. It does not if the same
+  /// decision is also made about the other row's own conflict.
   /// - Parameters:
-  ///   - decided: the rows about whose conflicts the same decision is made.
-  ///   - row: looks up a row as it is now.
+  ///   - decided: the rows of all conflicts about which this decision is made.
+  ///   - row: returns the present row with a key.
   ///   - rivals: returns the keys of the rows that have a UNIQUE value of a row. Only such a row is deleted.
-  ///   - rules: how changes of the table are merged.
-  ///   - whole: the conflict's row before it was deleted, if that is known.
-  ///   - values: converts what a person entered.
+  ///   - rules: the merge rules of the table.
+  ///   - whole: the conflict's row before it was deleted; nil if it is not known.
+  ///   - values: converts the values that a person entered.
   public func rows(
     for record: ConflictRecord, in schema: TableSchema, by rules: MergeRules, whole: Row?,
     values: EnteredValueReader, among decided: Set<RowInTable>, row: (RowKey) throws -> Row?,
@@ -64,7 +64,8 @@ extension ConflictDecision {
     }
     let other: Row?
     switch self {
-    // A row that the policy deleted comes back. A row that a user deleted since does not.
+    // If the policy removed the other row, the decision for the hub brings it back. If a user deleted it later, it
+    // stays deleted.
     case .hub: other = try rival ?? (record.rowWinner == .device ? removedRow(of: record, schema) : nil)
     case .device: other = try own.map { try rivals($0).contains(rivalKey) } == false ? rival : nil
     case .set: other = rival
@@ -75,7 +76,8 @@ extension ConflictDecision {
     ]
   }
 
-  /// The other row, which the policy removed. A device may report a conflict without its values.
+  /// The other row as it was before the policy removed it. Throws if the conflict lacks its values: a device may
+  /// report a conflict without them.
   private func removedRow(of record: ConflictRecord, _ schema: TableSchema) throws -> Row {
     do { return try schema.row(record.hubValues ?? []) } catch {
       throw Self.noRemovedRow(hint: "Decide for the device, or make the other row again.")
@@ -88,7 +90,7 @@ extension ConflictDecision {
 }
 
 extension ConflictRecord {
-  /// The row without the device's change; nil if the device made the row.
+  /// The row without the device's change; nil if the device inserted the row or the row is gone.
   fileprivate func rowBefore(_ current: Row?, _ schema: TableSchema) throws -> Row? {
     guard operation == .update, var row = current else { return nil }
     row.write(baseValues ?? [], in: schema)
@@ -97,8 +99,8 @@ extension ConflictRecord {
 }
 
 extension RowTable {
-  /// Writes decided rows, deletes first. Throws a `WorkspaceError` if that is impossible; the caller must then roll
-  /// back.
+  /// Writes decided rows, deletes first. Throws a `WorkspaceError` if the database or a reference does not allow
+  /// them. The caller must then roll back.
   public func write(_ decided: [DecidedRow], _ references: References, in database: borrowing Database) throws {
     for row in decided {
       guard row.target == nil, let current = row.current,
@@ -117,8 +119,8 @@ extension RowTable {
     }
   }
 
-  /// Throws a `WorkspaceError` if the decision makes the row refer to a missing row, or makes its children refer to a
-  /// missing row.
+  /// Throws a `WorkspaceError` if, after the decision, the row refers to a missing row or other rows refer to a value
+  /// that it lost.
   func check(_ decided: DecidedRow, _ references: References, in database: borrowing Database) throws {
     try checkParents(of: decided, references, in: database)
     try checkChildren(of: decided, references, in: database)
@@ -128,7 +130,7 @@ extension RowTable {
     WorkspaceError(.hasChildren, "There are rows of \(table) that refer to it.", hint: "Delete or move those first.")
   }
 
-  /// Throws a `WorkspaceError` if rows refer to a value that the row has lost.
+  /// Throws a `WorkspaceError` if other rows refer to a value that the row no longer has.
   private func checkChildren(of decided: DecidedRow, _ references: References, in database: borrowing Database) throws {
     guard let current = decided.current,
       let children = try references.tableWithOrphans(of: current, becoming: decided.target, schema, in: database)
@@ -136,7 +138,7 @@ extension RowTable {
     throw hasChildren(children)
   }
 
-  /// Throws a `WorkspaceError` if a row refers to a missing row and did not do so before.
+  /// Throws a `WorkspaceError` if the row refers to a missing row and did not refer to it before.
   private func checkParents(
     of decided: DecidedRow, _ references: References, in database: borrowing Database
   ) throws {

@@ -2,7 +2,8 @@ import SatchelSQLite
 import SatchelValues
 
 extension ConflictUnit {
-  /// The changes to decide. Throws a `WorkspaceError` if this decision cannot be made about a unit.
+  /// The changes of the unit that are not decided yet. Throws a `WorkspaceError` if a person entered values for a
+  /// unit of several changes.
   public func undecided(for decision: ConflictDecision) throws -> [StoredConflict] {
     if !isSingle, case .set = decision {
       throw WorkspaceError(
@@ -14,15 +15,15 @@ extension ConflictUnit {
 }
 
 extension [StoredConflict] {
-  /// Calls `body` for each conflict, to carry out a decision about it. If `body` fails for a conflict, throws the first
-  /// reason.
+  /// Calls `body` for each conflict, to carry out a decision. Throws the first error if some conflict cannot be
+  /// decided.
   ///
-  /// Rows may need each other, so rows that failed are tried again as long as other rows succeed. Deletes are tried
-  /// first, children before their parents. Inserts and updates follow, parents before their children. Rows that remain
-  /// may trade UNIQUE values.
+  /// A row may need another row to be written first. So failed rows are tried again as long as other rows succeed.
+  /// Deletes come first, children before parents. Inserts and updates follow, parents before children. The rows that
+  /// are left may trade UNIQUE values, so `together` writes them at once.
   /// - Parameters:
-  ///   - table: returns the index of a change's table among all tables.
-  ///   - together: carries out the decision about the remaining conflicts at once.
+  ///   - table: returns the index of a table. Parents have lower indexes than their children.
+  ///   - together: carries out the decision about all remaining conflicts at once.
   public func decideEach(
     in database: borrowing Database, table: (Name) -> Int, _ body: (StoredConflict) throws -> Void,
     together: ([StoredConflict]) throws -> Void
@@ -46,7 +47,8 @@ extension [StoredConflict] {
       if left.count == before, let reason {
         if left.count == 1 { throw reason }
         do { try database.savepoint { try together(left) } } catch let error as WorkspaceError {
-          // A single decision may have met a row that the joint decision moves. These rows are others.
+          // A decision about one row may have failed because of a row that the joint decision moves. The error of the
+          // joint decision names the rows that really prevent it.
           throw error.code == .valueTaken ? error.about(left) : reason
         }
         return
@@ -63,7 +65,7 @@ extension ConflictRecord {
 }
 
 extension WorkspaceError {
-  /// - Parameter conflicts: the conflicts whose decision failed. The first few are named.
+  /// - Parameter conflicts: the conflicts whose decision failed. The message names the first three.
   fileprivate func about(_ conflicts: [StoredConflict]) -> WorkspaceError {
     let isUnit = conflicts.contains { $0.record.unit != nil }
     let outcome = isUnit ? "No change of the unit is taken" : "Nothing is decided"

@@ -3,7 +3,7 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The value that a person enters for a column.
+/// A column and the value that a person entered for it.
 public struct EnteredField: Hashable, Sendable {
   public let name: Name
   public let value: EnteredValue
@@ -14,27 +14,27 @@ public struct EnteredField: Hashable, Sendable {
   }
 }
 
-/// A value as a person chose or entered it.
+/// A value that a person chose or entered.
 public enum EnteredValue: Hashable, Sendable {
-  /// A value that is known already.
+  /// A value that needs no conversion.
   case known(Value)
-  /// Words, whose meaning depends on the column: text, a geometry, or bytes.
-  /// - Parameter file: the path after a leading `@`, if the words may name a file.
+  /// Words. The column decides whether they mean a text, a geometry or bytes.
+  /// - Parameter file: the path after a leading `@`, if the words may name a file; nil otherwise.
   case words(String, file: String?)
 }
 
-/// Converts what a person entered for the columns of one table.
+/// Converts the values that a person entered for columns of one table.
 ///
-/// Text stays text, except in two kinds of columns. A layer's geometries are entered as well-known text and stored in
-/// the layer's form. Bytes are entered as `x'0A0B'`. Both may be in a file: `@FILE`.
+/// Words are stored as text, except in two kinds of columns. The geometry of a layer is entered as well-known text
+/// and stored in the layer's format. Bytes are entered as `x'0A0B'`. A file can hold either: `@FILE`.
 public struct EnteredValueReader {
   private let table: Name
   private let layers: [Layer]
-  /// Columns with a type for bytes.
+  /// Columns that are declared for bytes.
   private let blobColumns: [Name]
   private let files: any FileSystem
 
-  /// The largest file from which a value may come: encoded in base64, it still fits into a line of a bundle.
+  /// The most bytes of a file with a value. In base64, these bytes still fit into a line of a bundle.
   static let mostBytes = 32 << 20
 
   public init(_ table: Name, in database: borrowing Database, files: any FileSystem) throws {
@@ -47,9 +47,10 @@ public struct EnteredValueReader {
     }.map(\.name)
   }
 
-  /// Converts the entered values of fields.
-  /// - Parameter known: values that these columns have or had. If a column has or had bytes, text is refused for it.
-  /// - Throws: a `WorkspaceError` if the column may not have a value, and a `PlatformError` if a file cannot be read.
+  /// Converts the entered values.
+  /// - Parameter known: the present and former values of these columns. A text is refused for a column that has or
+  ///   had bytes.
+  /// - Throws: `WorkspaceError` if a column cannot have its value, `PlatformError` if a file cannot be read.
   public func fields(_ entered: [EnteredField], known: [Field]) throws -> [Field] {
     try entered.map { field in Field(field.name, try value(field, known: known)) }
   }
@@ -82,7 +83,7 @@ extension Value {
   fileprivate var isBlob: Bool { if case .blob = self { true } else { false } }
 }
 
-/// The bytes of `x'0A0B'`; nil: the words have another form.
+/// The bytes of a literal such as `x'0A0B'`; nil if the words are no such literal.
 private func blobLiteral(_ words: String) -> [UInt8]? {
   let bytes = Array(words.utf8)
   guard bytes.count >= 3, bytes[0] | 0x20 == UInt8(ascii: "x"), bytes[1] == UInt8(ascii: "'"),
@@ -91,14 +92,14 @@ private func blobLiteral(_ words: String) -> [UInt8]? {
   return Hexadecimal.bytes(of: String(decoding: bytes[2..<bytes.count - 1], as: UTF8.self).lowercased())
 }
 
-/// An entered geometry, and its source.
+/// A geometry that a person entered, and the place from which it came.
 private struct GivenGeometry {
   let geometry: Geometry
-  /// The GeoPackage blob, if the geometry was entered in that form.
+  /// The GeoPackage blob, if the person gave one; nil otherwise.
   var blob: [UInt8]?
-  /// The number of the reference system in the geometry itself; nil: none.
+  /// The number of the reference system inside the entered geometry; nil if it has none.
   var referenceSystem: Int32?
-  /// The file's path, or the words.
+  /// The path of the file, or the beginning of the entered words.
   let source: String
 
   init(_ words: String, _ file: String?, _ files: any FileSystem) throws {
@@ -132,8 +133,8 @@ private struct GivenGeometry {
 }
 
 extension Layer {
-  /// A geometry in this layer's form.
-  /// - Throws: a `WorkspaceError` if the layer cannot have it.
+  /// The geometry in this layer's format.
+  /// - Throws: `WorkspaceError` if the geometry does not fit the layer.
   fileprivate func blob(of given: GivenGeometry) throws -> [UInt8] {
     if let refusal = type.refusal(of: given.geometry) {
       throw WorkspaceError(
@@ -153,7 +154,8 @@ extension Layer {
     return given.geometry.geoPackageBlob(referenceSystem: referenceSystem)
   }
 
-  /// A GeoPackage's blob has the file's own number; other formats have the organisation's number.
+  /// Whether this number means the layer's reference system. A GeoPackage blob has the file's own number; other
+  /// formats have the number of the organisation, such as EPSG.
   private func isCalled(_ system: Int32) -> Bool {
     system == referenceSystem || Int64(system) == organizationNumber
   }

@@ -3,26 +3,27 @@ import SatchelValues
 /// The result of deciding many conflicts at once.
 public struct ResolvedAll: Sendable {
   public var resolved: [ConflictRecord] = []
-  /// The conflicts that were skipped, with the reason.
+  /// The conflicts that were not decided, with the reason.
   public var left: [(record: ConflictRecord, why: WorkspaceError)] = []
 
   public init() {}
 
-  /// How often groups are tried. The rest can be decided by another command, so that a long chain of rows does not take
-  /// time by the square of its length.
+  /// The most rounds. A long chain of rows would otherwise take time by the square of its length. A further command
+  /// can decide the rest.
   private static let mostRounds = 20
 
   private typealias Failure = (group: [ConflictUnit], why: WorkspaceError, number: Int)
 
-  /// Decides groups of units, one group after another. A group that fails because of other rows is tried again as long
-  /// as other groups succeed. For example, the rows of a tree are deleted from the leaves on.
+  /// Decides groups of units, one group after another. If a group fails because of other rows, it is tried again as
+  /// long as other groups succeed. An example: the rows of a tree are deleted from the leaves on.
   ///
-  /// A group is not tried again if a later group decided about one of its rows: its values are older.
+  /// A group is not tried again if a later group has decided about one of its rows, because the values of the first
+  /// group are older.
   /// - Parameter body: decides one group.
   public mutating func decide(_ groups: [[ConflictUnit]], _ body: ([ConflictUnit]) throws -> Void) throws {
     var waiting = groups
     var (number, round) = (0, 0)
-    // The number of the last decision about each row.
+    // For each row: the number of the last decision about it.
     var decided: [RowInTable: Int] = [:]
     while !waiting.isEmpty {
       round += 1
@@ -52,12 +53,12 @@ public struct ResolvedAll: Sendable {
 }
 
 extension WorkspaceError {
-  /// Whether another decision may end the reason.
+  /// Whether a decision about other rows may remove the reason of this error.
   fileprivate var isAboutOtherRows: Bool { code == .hasChildren || code == .valueTaken }
 }
 
 extension [ConflictUnit] {
-  /// The units in the order in which each device made them.
+  /// The units, sorted by the oldest generation of their changes.
   public var oldestFirst: [ConflictUnit] {
     enumerated().sorted { ($0.element.oldest, $0.offset) < ($1.element.oldest, $1.offset) }.map(\.element)
   }

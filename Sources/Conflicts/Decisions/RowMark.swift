@@ -3,30 +3,30 @@ import SatchelCrypto
 import SatchelGeometry
 import SatchelValues
 
-/// The state of a row that a person knew when deciding about it.
+/// The state of a row on which a person based a decision.
 public enum RowSeen: Sendable {
-  /// The row as it was when the disagreement was found.
+  /// The row as it was when the conflict was found.
   case asFound
-  /// The row as it was when the disagreement was found, or as earlier decisions of the same run left it.
+  /// Like `asFound`, or as earlier decisions of the same command left these rows.
   case asFoundOrDecided(Set<RowInTable>)
-  /// The row with this mark, as it was shown.
+  /// The row that was shown to the person with this mark.
   case mark(String)
-  /// The row in any state: the decision counts in each case.
+  /// Any state: the decision is made without a check.
   case anyway
 }
 
-/// A short mark of a row's values. It shows whether a row is still as the person saw it.
+/// A short digest of a row's values. If the digest has changed, the row is no longer as the person saw it.
 public func rowMark(_ fields: [Field]?) -> String {
   guard let fields else { return "gone" }
   return Hexadecimal.text(of: blake2b(FieldsCoding.json(fields), length: 16).prefix(4))
 }
 
 extension ConflictRecord {
-  /// Throws a `WorkspaceError` if the row was changed since the person saw it.
+  /// Throws a `WorkspaceError` if the row has changed since the person saw it.
   /// - Parameters:
-  ///   - decision: the decision that the person made. The device's values may also replace the values from which the
-  ///     device started, because then no value is lost.
-  ///   - mark: the mark of the unit to which the change belongs; nil: it belongs to none.
+  ///   - decision: the person's decision. A decision for the device is also accepted if columns have their base
+  ///     values again, because then no value is lost.
+  ///   - mark: the mark of the unit to which the change belongs; nil if it belongs to no unit.
   public func check(
     _ seen: RowSeen, for decision: Resolution.Decision, current: [Field]?, mark: String? = nil
   ) throws {
@@ -49,7 +49,7 @@ extension ConflictRecord {
         "Look at it again (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(present)")
   }
 
-  /// The values in the table when the disagreement was found; nil: there was no row.
+  /// The values that were in the table when the conflict was found; nil if there was no row.
   private var found: [Field]? {
     if isWithoutShownRow { return baseValues }
     if winners.isEmpty { return rowWinner == .hub ? hubValues : deviceValues }
@@ -58,8 +58,8 @@ extension ConflictRecord {
     }
   }
 
-  /// Whether the conflict shows no row although its own row was there. Several rows have UNIQUE values of the update,
-  /// or the device's user may not see the row that has one.
+  /// Whether this conflict about a UNIQUE value shows no other row. That is so if several rows have UNIQUE values of
+  /// the update, or if the device's user may not see the row that has one. The update's own row was in the table.
   private var isWithoutShownRow: Bool {
     kind == .unique && operation == .update && rowWinner == .hub && hubValues == nil
   }
@@ -81,7 +81,7 @@ extension ConflictRecord {
 
   private func words(_ fields: [Field]?) -> String {
     guard let fields else { return "no row" }
-    // The bytes of a geometry are unreadable for people.
+    // People cannot read the bytes of a geometry, so the geometry is described.
     let shown = fields.map { field in
       guard case .blob(let bytes) = field.value, let stored = StoredGeometry(bytes) else { return field }
       return Field(field.name, .string(stored.geometry.words))

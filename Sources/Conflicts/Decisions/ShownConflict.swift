@@ -1,11 +1,11 @@
 import SatchelCrypto
 import SatchelValues
 
-/// A conflict with everything that a person sees of it; for a unit, all its changes.
+/// A conflict as it is shown to a person. For a unit: all conflicts of the unit.
 public struct ShownConflict: Sendable {
   public struct Part: Sendable {
     public let conflict: StoredConflict
-    /// The row as it is now; nil: it is deleted.
+    /// The present row; nil if it is deleted.
     public let row: [Field]?
 
     public init(_ conflict: StoredConflict, row: [Field]?) {
@@ -14,11 +14,11 @@ public struct ShownConflict: Sendable {
     }
   }
 
-  /// First the change that represents the unit, then the other changes in order.
+  /// The conflict that represents the unit, and then the other conflicts in order.
   public let parts: [Part]
-  /// The device that made the change, by its name if the name is known.
+  /// The name of the device that made the change, or its id if the name is not known.
   public let device: String
-  /// New rows that wait for the conflict's row.
+  /// The new rows that wait for the conflict's row.
   public let below: [ConflictRecord]
 
   public init(
@@ -33,15 +33,16 @@ public struct ShownConflict: Sendable {
   public var row: [Field]? { parts[0].row }
   public var isUnit: Bool { conflict.record.unit != nil }
 
-  /// A short mark of all rows, which shows that a person saw the whole unit.
+  /// A short digest of all rows. A person who gives this mark has seen the whole unit.
   public var mark: String {
     if !isUnit { return rowMark(row) }
     let marks = parts.map { rowMark($0.row) }.joined(separator: " ")
     return Hexadecimal.text(of: blake2b(Array(marks.utf8), length: 16).prefix(4))
   }
 
-  /// Throws a `WorkspaceError` if a row was changed since the person saw it.
-  /// - Parameter present: the record in the columns that its table has now, or nil for a table that left the dataset.
+  /// Throws a `WorkspaceError` if a row has changed since the person saw it.
+  /// - Parameter present: returns the record in the present columns of its table; nil if the table has left the
+  ///   dataset.
   public func check(
     _ seen: RowSeen, for decision: Resolution.Decision, present: (StoredConflict) throws -> ConflictRecord?
   ) throws {

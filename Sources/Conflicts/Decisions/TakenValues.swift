@@ -4,10 +4,10 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// Rows that have UNIQUE values which a decision needs.
+/// Finds the rows whose UNIQUE values a decision needs.
 extension RowTable {
-  /// The rows that have UNIQUE values of these rows of this table, as they were decided. The decided rows themselves
-  /// are not among them.
+  /// The rows of this table that have UNIQUE values of decided rows. The decided rows themselves are not in the
+  /// result.
   func rowsInTheWay(of decided: [DecidedRow], in database: borrowing Database) throws -> [RowInTable] {
     var known = Set(decided.map(\.key))
     let found = try database.withoutTriggers {
@@ -18,18 +18,18 @@ extension RowTable {
 }
 
 extension ConflictRecord {
-  /// Whether a decision for the device may need a UNIQUE value of another row of this table. A conflict of any kind may
-  /// need one: a change that its user may not make, for example, was compared with no other row.
+  /// Whether a decision for the device may need a UNIQUE value of another row of this table. That is possible for
+  /// each kind of conflict. For example, a `forbidden` change was not compared with other rows when it came.
   private func mayNeedValues(of table: TrackedTable) -> Bool {
     kind == .unique || operation != .delete && !table.naturalColumns.isEmpty
   }
 
-  /// The rows that have UNIQUE values of the conflict's row, as a decision for the device would make it. First the row
-  /// that the conflict shows, even if that row has no such value any more. The record has the columns that its table
-  /// has now.
+  /// The rows that have UNIQUE values of the conflict's row, as a decision for the device would write it. The first
+  /// is the row that the conflict shows, even if it no longer has such a value. The record must have the present
+  /// columns of its table.
   /// - Parameters:
   ///   - rows: the conflict's table.
-  ///   - whole: returns the conflict's row before it was deleted; nil: it is there, or not known.
+  ///   - whole: returns the conflict's row before it was deleted; nil if it exists or is not known.
   public func rivals(
     in rows: RowTable, _ database: borrowing Database, whole: () throws -> Row?
   ) throws -> [RowInTable] {
@@ -43,20 +43,20 @@ extension ConflictRecord {
         keys += try database.withoutTriggers { try rows.rivals(of: target, in: database) }.filter { $0 != shown }
       }
     } catch is WorkspaceError {
-      // The decision is impossible, and is refused for this reason.
+      // The decision itself will be refused with this error.
     }
     return keys.map { RowInTable(table: table, key: $0) }
   }
 }
 
 extension RowInTable {
-  /// The row, as messages name it.
+  /// The row's name for messages.
   var words: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
 }
 
 extension WorkspaceError {
-  /// The refusal if the database does not allow a row as it was decided.
-  /// - Parameter others: the rows that have UNIQUE values of the row.
+  /// The error for a decided row that the database does not allow.
+  /// - Parameter others: the other rows that have UNIQUE values of this row.
   init(decidedRowFailed error: SQLiteError, because others: [RowInTable]) {
     if others.isEmpty {
       self.init(

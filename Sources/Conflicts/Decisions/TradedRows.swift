@@ -3,15 +3,17 @@ import SatchelValues
 
 /// Conflicts about rows that traded UNIQUE values on their device.
 ///
-/// A decision for the device about one of them alone would delete the other row, which the device only changed.
+/// A decision for the device about only one of them would delete the other row, although the device only changed that
+/// row.
 extension [StoredConflict] {
-  /// The rows that these conflicts are about.
+  /// The rows of these conflicts.
   public var rows: Set<RowInTable> { Set(map(\.record.rowInTable)) }
 
-  /// Throws a `WorkspaceError` if a decision for the device about these conflicts needs a UNIQUE value of a row that
-  /// the same device changed, and the conflict about that change is neither decided nor among these conflicts.
+  /// Throws a `WorkspaceError` if a decision for the device about these conflicts needs a UNIQUE value of another
+  /// row, and the same device also changed that row. This applies only if the conflict about that row is undecided
+  /// and not among these.
   /// - Parameters:
-  ///   - tool: the command that decides, for the hint.
+  ///   - tool: the name of the command-line tool, for the hint.
   ///   - rivals: returns the rows that have UNIQUE values of a conflict's row.
   public func checkTrades(
     in database: borrowing Database, tool: String, rivals: (StoredConflict) throws -> [RowInTable]
@@ -27,7 +29,7 @@ extension [StoredConflict] {
 }
 
 extension WorkspaceError {
-  /// The refusal of a decision that needs the values of rows about which other conflicts are not decided.
+  /// The error for a decision that needs the values of rows with undecided conflicts.
   fileprivate init(undecided others: [ConflictRecord], neededBy record: ConflictRecord, tool: String) {
     let ids = others.map { String($0.id.text.prefix(8)) }
     let (rows, conflicts) = (others.map(\.words).joined(separator: ", "), ids.joined(separator: ", "))
@@ -45,7 +47,7 @@ extension WorkspaceError {
 }
 
 extension StoredConflict {
-  /// The other row that a conflict about a UNIQUE value shows; nil: there is none.
+  /// The other row that a conflict about a UNIQUE value shows; nil if it shows none.
   public func rival(in schema: TableSchema, _ database: borrowing Database) throws -> RowInTable? {
     guard record.kind == .unique else { return nil }
     return try record.present(in: schema, database).rivalKey(in: schema).map {
@@ -55,8 +57,8 @@ extension StoredConflict {
 }
 
 extension [ConflictUnit] {
-  /// These units in groups: if a row that one unit needs to go has a change in another unit of the same device, the two
-  /// are in one group. The groups have the order of their first units.
+  /// The units in groups that must be decided together. Two units of one device are in a group if one needs a UNIQUE
+  /// value of a row that the other changed. The groups are in the order of their first units.
   /// - Parameter rivals: returns the rows that have UNIQUE values of a conflict's row.
   public func inTrades(rivals: (StoredConflict) throws -> [RowInTable]) throws -> [[ConflictUnit]] {
     var owners: [RowOfDevice: Int] = [:]

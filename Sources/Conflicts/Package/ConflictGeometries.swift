@@ -2,18 +2,18 @@ import SatchelGeometry
 import SatchelSQLite
 import SatchelValues
 
-/// The geometries of a conflict in one column, and the distances between them.
+/// The geometries of the base, the hub and the device in one column of a conflict, and how they differ.
 public struct ConflictGeometries: Sendable {
   public let column: Name
-  /// The unit of the distances.
+  /// The unit of distances in this column.
   public let unit: MapUnit
-  /// The column's layer; nil: the table is no layer here.
+  /// The layer of the column; nil if the table is no layer in this database.
   public let layer: Layer?
   public let base: Geometry?
   public let hub: Geometry?
   public let device: Geometry?
 
-  /// nil: no side has a geometry in this column.
+  /// nil if no side has a geometry in this column.
   public init?(_ column: Name, of record: ConflictRecord, layers: [Layer]) {
     func geometry(_ fields: [Field]?) -> Geometry? { fields.flatMap { Self.geometry(column, in: $0) } }
     (base, hub, device) = (
@@ -25,20 +25,20 @@ public struct ConflictGeometries: Sendable {
     unit = layer?.unit ?? .unknown
   }
 
-  /// The geometry of a row in a column; nil: the row has no geometry there, or a geometry of an unknown kind.
+  /// The geometry in a column of a row; nil if there is none, or if its format is unknown.
   public static func geometry(_ column: Name, in fields: [Field]) -> Geometry? {
     guard case .blob(let bytes)? = fields.first(where: { $0.name == column })?.value else { return nil }
     return StoredGeometry(bytes)?.geometry
   }
 
-  /// The change of the hub's geometry since the base.
+  /// The difference between the base's and the hub's geometry.
   public var hubChange: GeometryDifference? { change(from: base, to: hub) }
 
-  /// The change of the device's geometry since the base, or since the hub's geometry if there is no base.
+  /// The difference between the base's and the device's geometry. Without a base: from the hub's geometry.
   public var deviceChange: GeometryDifference? { change(from: base ?? hub, to: device) }
 
-  /// The change from the base to another geometry, such as the row's present geometry. Without a base, the change
-  /// begins at the hub's geometry.
+  /// The difference between the base and another geometry, for example the present one. Without a base: from the
+  /// hub's geometry.
   public func change(to geometry: Geometry) -> GeometryDifference? { change(from: base ?? hub, to: geometry) }
 
   private func change(from before: Geometry?, to after: Geometry?) -> GeometryDifference? {
@@ -46,7 +46,8 @@ public struct ConflictGeometries: Sendable {
     return GeometryDifference(from: before, to: after)
   }
 
-  /// Describes a change: `1 of 5 points moved, 7.0 m`; nil: there was no geometry before, or nothing differs.
+  /// Describes a change for people, for example `1 of 5 points moved, 7.0 m`. nil if there is no former geometry or
+  /// no difference.
   public func words(_ change: GeometryDifference?, of geometry: Geometry?) -> String? {
     guard let change, let geometry else { return nil }
     return change.words(of: geometry, in: unit)

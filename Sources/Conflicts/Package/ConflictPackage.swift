@@ -9,14 +9,14 @@ import SatchelValues
 public struct ConflictPackageReport: Sendable {
   public var layers: [Name] = []
   public var features = 0
-  /// The number of values that are no known geometry and were left out.
+  /// The number of values that were left out because they are no valid geometry.
   public var leftOut = 0
 }
 
-/// Writes the geometries of conflicts into a GeoPackage, so that a GIS shows them. For each table the file has up to
-/// three layers: the base, the hub's geometries and the devices' geometries.
+/// Writes the geometries of conflicts into a GeoPackage, so that people can see them in a GIS. For each table the
+/// file has up to three layers: base, hub and device.
 ///
-/// The file follows the GeoPackage standard, version 1.2. Each geometry is written from its parsed form: no untrusted
+/// The file follows the GeoPackage standard, version 1.2. Each geometry is parsed and written again, so no untrusted
 /// bytes get into the file.
 public struct ConflictPackage {
   private enum Side: String, CaseIterable {
@@ -41,24 +41,25 @@ public struct ConflictPackage {
   private let known: [Layer]
   private let devices: [ReplicaID: String]
 
-  /// - Parameter devices: names of devices by their ids.
+  /// - Parameter devices: the names of devices by their ids.
   public init(_ conflicts: [StoredConflict], layers: [Layer], devices: [ReplicaID: String]) {
     self.conflicts = conflicts
     known = layers
     self.devices = devices
   }
 
-  /// Whether a conflict has values that may be geometries. Other conflicts have no features.
+  /// Whether a conflict has values that may be geometries.
   public static func mayHaveFeatures(_ conflict: StoredConflict) -> Bool {
     Side.allCases.contains { side in
       side.values(conflict.record)?.contains { if case .blob = $0.value { true } else { false } } ?? false
     }
   }
 
-  /// Writes the file, which must not exist yet.
+  /// Writes the file. No file may exist at `path` yet.
+  /// - Returns: counts of what was written.
   /// - Parameters:
-  ///   - source: the database with the layers' reference systems.
-  ///   - folder: the folder in which the file is written before it gets its name.
+  ///   - source: the database from which the reference systems of the layers are read.
+  ///   - folder: the folder for the temporary file, which later gets its name at `path`.
   public func write(
     to path: String, systemsOf source: borrowing Database, aside folder: String, platform: Platform
   ) throws -> ConflictPackageReport {
@@ -77,7 +78,7 @@ public struct ConflictPackage {
     return report
   }
 
-  /// The standard's format of times.
+  /// The given time in the format of the GeoPackage standard.
   private static func time(_ milliseconds: Int64) -> String {
     UTCTime.text(milliseconds: milliseconds).dropLast() + ".000Z"
   }
@@ -101,8 +102,8 @@ public struct ConflictPackage {
     return report
   }
 
-  /// The geometries of one side of a conflict: in the layer's column, or in all columns if the table is not a layer
-  /// here.
+  /// The geometries of one side of a conflict. If the table is a layer in this database, only the layer's column
+  /// counts, otherwise each column.
   private func features(of conflict: StoredConflict, _ side: Side, _ report: inout ConflictPackageReport) -> [Feature] {
     let record = conflict.record
     let layer = layer(of: record.table)
@@ -160,8 +161,8 @@ public struct ConflictPackage {
         "x0": side(boxes.map(\.minX).min()), "y0": side(boxes.map(\.minY).min()), "x1": side(boxes.map(\.maxX).max()),
         "y1": side(boxes.map(\.maxY).max()),
       ])
-    // The geometries' kinds and dimensions may differ, because a table that left the dataset may have changed
-    // meanwhile.
+    // The type is the most general one. A table that left the dataset may have changed the kind and the dimensions of
+    // its geometries since.
     try database.run(
       "INSERT INTO gpkg_geometry_columns VALUES (:name, 'geom', 'GEOMETRY', :system, 2, 2)",
       ["name": .string(name.text), "system": .integer(Int64(system))])

@@ -4,22 +4,23 @@ import SatchelValues
 
 /// The order of a list of conflicts.
 public enum ConflictOrder: Sendable {
-  /// Sorted by state. The oldest conflicts of each state come first.
+  /// Sorted by state. Within each state the oldest conflict is first.
   case time
-  /// The same order, but all conflicts of a unit follow the first conflict of the unit.
+  /// Like `time`, but the conflicts of a unit follow directly after the first of them.
   case units
 }
 
-/// Long lists of conflicts. The values of the rows are in memory for one batch alone.
+/// Reads long lists of conflicts in batches, so that the values of only one batch are in memory.
 extension ConflictTable {
-  /// A batch ends with the conflict, or with the unit, that reaches one of these limits.
+  /// A batch ends after the conflict or unit with which it reaches one of these limits.
   private static let mostInBatch = 256
   private static let mostBytesInBatch: Int64 = 4 << 20
 
-  /// Calls `body` for batches of the conflicts in these states. Each unit is in one batch if the order is `.units`.
+  /// Calls `body` with batches of the conflicts in these states. With the order `.units`, all conflicts of a unit are
+  /// in one batch.
   ///
-  /// The database is not locked while `body` runs, because a person may read the list page by page. A conflict whose
-  /// state changes meanwhile is left out.
+  /// The database is not locked while `body` runs, because a person may read the list page by page. If the state of a
+  /// conflict changes before its batch is read, the conflict is left out.
   public static func eachBatch(
     _ states: [ConflictState], _ order: ConflictOrder, in database: borrowing Database,
     _ body: ([StoredConflict]) throws -> Void
@@ -42,8 +43,8 @@ extension ConflictTable {
     try finish()
   }
 
-  /// The conflicts in these states that pass a test, oldest first. The values of the others are in memory for one batch
-  /// alone.
+  /// The conflicts in these states that `isWanted` selects, oldest first. All others are in memory only as long as
+  /// their batch.
   public static func list(
     _ states: [ConflictState], in database: borrowing Database, where isWanted: (StoredConflict) throws -> Bool
   ) throws -> [StoredConflict] {
@@ -52,8 +53,8 @@ extension ConflictTable {
     return found
   }
 
-  /// The units of the conflicts in these states that pass a test, oldest first. The values of the others are in memory
-  /// for one batch alone.
+  /// The units of conflicts in these states that `isWanted` selects, oldest first. All others are in memory only as
+  /// long as their batch.
   public static func units(
     _ states: [ConflictState], in database: borrowing Database, where isWanted: (ConflictUnit) throws -> Bool
   ) throws -> [ConflictUnit] {
@@ -62,7 +63,7 @@ extension ConflictTable {
     return found
   }
 
-  /// The ids of the conflicts that belong into one batch together.
+  /// The ids of the conflicts in these states, in groups. All conflicts of a group belong in one batch.
   private static func groups(
     _ states: [ConflictState], _ order: ConflictOrder, in database: borrowing Database
   ) throws -> [[ConflictID]] {
@@ -74,7 +75,7 @@ extension ConflictTable {
         ["state": .string(state.rawValue)]
       ) { row in
         guard let id = ConflictID(row.text(0)) else { return }
-        // A device chooses the names of its units, so a name is unique only within that device.
+        // A device chooses the ids of its units, so an id is unique only within that device.
         let unit = order == .units ? row.optionalText(1).map { "\($0) \(row.text(2))" } : nil
         if let unit, let place = places[unit] {
           groups[place].append(id)

@@ -3,9 +3,9 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Earlier changes of a row by the device that changed the row again.
+/// Finds conflicts about earlier changes of a row, after the same device has changed the row again.
 extension ConflictTable {
-  /// A conflict's id and its row.
+  /// The id and the row of a conflict.
   public struct Found: Sendable {
     public let id: ConflictID
     public let row: RowInTable
@@ -13,7 +13,7 @@ extension ConflictTable {
     public init(id: ConflictID, row: RowInTable) { (self.id, self.row) = (id, row) }
   }
 
-  /// The conflicts about a device's changes of this generation and later ones, in any state, oldest first.
+  /// The conflicts about a device's changes in the generations from `first` on, in any state, oldest first.
   public static func found(
     of device: ReplicaID, since first: Generation, in database: borrowing Database
   ) throws -> [Found] {
@@ -32,7 +32,7 @@ extension ConflictTable {
     }.compactMap(\.self)
   }
 
-  /// Whether the device has a conflict about a unit.
+  /// Whether the table has a conflict about any unit of the device.
   public static func hasUnits(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
     try database.first(
       """
@@ -45,19 +45,20 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// Which conflicts to return.
+  /// The conflicts that `earlier` returns.
   public enum Wanted: Sendable {
     case inAnyState
-    /// Only conflicts about units that no person decided for the device.
+    /// Only conflicts about units, except conflicts that a person decided for the device.
     case unitsNotDecidedForDevice
   }
 
-  /// The conflicts about a device's changes of a row, in these generations, oldest first.
+  /// The conflicts about a device's changes of a row in these generations, oldest first.
   public static func earlier(
     _ key: RowKey, of table: TrackedTable, device: ReplicaID, in generations: Range<Int64>,
     wanted: Wanted = .inAnyState, _ database: borrowing Database
   ) throws -> [ConflictRecord] {
-    // The index finds one key. If a key has several spellings, all changes of the table are looked at.
+    // The index finds only one spelling of a key. If keys have several spellings, the conflicts of the whole table
+    // are read.
     let isKey = table.keepsSpellings ? "(:key IS NOT NULL)" : "key = :key"
     let isWanted =
       switch wanted {
@@ -81,7 +82,7 @@ extension ConflictTable {
 }
 
 extension ConflictRecord {
-  /// Whether the change waits, or neither a policy nor a person took it.
+  /// Whether the change is not taken: it waits or is open, or a policy or a person has decided for the hub.
   public var isNotTaken: Bool {
     switch state {
     case .open, .held: true

@@ -2,9 +2,10 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// New rows that are kept out, and the later changes of these rows.
+/// Finds new rows that are kept out of their table, and later changes of these rows.
 extension ConflictTable {
-  /// The open record of a new row that is kept out because another row has its natural key; nil: there is none.
+  /// The open conflict about a device's new row that is kept out because another row has its natural key; nil if
+  /// there is none.
   public static func openUniqueInsert(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> ConflictRecord? {
@@ -20,8 +21,8 @@ extension ConflictTable {
     ) { try stored($0).record }
   }
 
-  /// The record of a new row that waits, or is open, because a row to which it refers is missing or hidden; nil: there
-  /// is none. The record of a row below a hidden row is the same as if that row were deleted.
+  /// The held or open conflict about a device's new row whose parent is missing or hidden; nil if there is none. If
+  /// the parent is hidden, the record is changed to the record for a deleted parent.
   public static func insertWithoutParent(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> ConflictRecord? {
@@ -45,7 +46,7 @@ extension ConflictTable {
     }
   }
 
-  /// Whether a device's new row with this key is kept out: it waits, is open, or has lost.
+  /// Whether a device's new row with this key is kept out: no conflict about it was decided for the device.
   public static func isKeptOut(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> Bool {
@@ -61,8 +62,8 @@ extension ConflictTable {
     return !won.isEmpty && !won.contains(true)
   }
 
-  /// Whether this person's decision for a device, at this time, made a new row. A decision of the device's own user
-  /// does not count.
+  /// Whether a decision of this person at this time has made the device's new row. A decision of the user who
+  /// inserted the row does not count.
   public static func hasDecidedInsert(
     _ key: RowKey, of table: Name, device: ReplicaID, by person: String, at moment: Int64,
     in database: borrowing Database
@@ -93,7 +94,7 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// The changes of a new row that its device made after the insert, if they wait or are open, in order.
+  /// The held or open conflicts about later changes of a new row by its device, in order.
   public static func undecided(
     behind insert: ConflictRecord, in database: borrowing Database
   ) throws -> [ConflictRecord] {

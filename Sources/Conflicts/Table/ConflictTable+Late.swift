@@ -2,10 +2,10 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Changes that were accepted although their user had lost the right to make them.
+/// Finds changes that were accepted late, although their user had lost the right to make them.
 extension ConflictTable {
-  /// The bundles in which a device made a row below rows that had left its user's scope, and in which the row was
-  /// accepted nevertheless.
+  /// The bundles that inserted this row below rows outside the user's scope, and from which the row was accepted
+  /// late.
   public static func bundlesOfLateInserts(
     _ key: RowKey, of table: Name, device: ReplicaID, user: String, in database: borrowing Database
   ) throws -> [BundleID] {
@@ -23,7 +23,7 @@ extension ConflictTable {
     ) { BundleID(unchecked: $0.text(0)) }
   }
 
-  /// The bundles in which changes of a row by a device came and were accepted late.
+  /// The bundles from a device whose changes of this row were accepted late.
   public static func lateBundles(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> [BundleID] {

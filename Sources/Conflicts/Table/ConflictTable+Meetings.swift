@@ -2,18 +2,19 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// One change may meet two values: one on its device when a bundle from the hub comes, and another at the hub.
+/// Handles a change that disagrees with two values: one value on its device when a bundle from the hub comes, and
+/// another value at the hub.
 extension ConflictTable {
-  /// The result of adding a record.
+  /// The result of `addMeeting`.
   public enum Addition {
     case new
-    /// The table had a record of the disagreement already: this record.
+    /// The table already had this record of the conflict.
     case known(ConflictRecord)
   }
 
-  /// Adds a conflict. The table may have a record of the same change that met another value. If the change replaces
-  /// both values, both records are kept. The second record gets its own id, computed from the values that the change
-  /// met.
+  /// Adds a conflict. The table may already have a conflict about the same change, which disagreed with another
+  /// value. If the change replaces both values, both conflicts are kept. The id of the second is computed from the
+  /// values that it met.
   public static func addMeeting(
     _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
     hidden: HiddenPart = .nothing,
@@ -32,7 +33,7 @@ extension ConflictTable {
 }
 
 extension ConflictRecord {
-  /// Whether the device's change replaces a value that the known record of the same change does not hold.
+  /// Whether the device's change replaces a value that is not in the known record of the same change.
   fileprivate func replacesMore(than known: ConflictRecord) -> Bool {
     let replaced = (hubValues ?? []).filter { field in
       winners.isEmpty

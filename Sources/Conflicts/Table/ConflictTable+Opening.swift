@@ -2,9 +2,9 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Waiting changes and taken back decisions that a person must decide from now on.
+/// Opens held changes and resolved conflicts, so that a person must decide them.
 extension ConflictTable {
-  /// The conflicts that this person decided at this time or later, in the order of the decisions.
+  /// The conflicts that this person decided at `time` or later, in the order of the decisions.
   /// - Parameter time: in milliseconds since 1970.
   public static func decided(
     by user: String, since time: Int64, in database: borrowing Database
@@ -17,7 +17,7 @@ extension ConflictTable {
     ) { try stored($0) }
   }
 
-  /// The conflicts that this person decided at exactly this time.
+  /// The conflicts that this person decided exactly at `time`.
   /// - Parameter time: in milliseconds since 1970.
   public static func decided(by user: String, at time: Int64, in database: borrowing Database) throws
     -> [StoredConflict]
@@ -30,7 +30,7 @@ extension ConflictTable {
     ) { try stored($0) }
   }
 
-  /// The conflicts about a row that this person decided after a time, the latest first.
+  /// The conflicts about a row that this person decided after `time`, the latest decision first.
   /// - Parameter time: in milliseconds since 1970.
   public static func decided(
     _ row: RowInTable, by user: String, after time: Int64, in database: borrowing Database
@@ -48,7 +48,7 @@ extension ConflictTable {
     ) { try stored($0) }
   }
 
-  /// Opens a decided conflict again. The note keeps the former decision.
+  /// Opens a resolved conflict again. Its note keeps the former decision.
   public static func reopen(_ conflict: StoredConflict, in database: borrowing Database) throws {
     guard let decision = conflict.decision else { return }
     let former = "Opened again; it was decided before: \(decision.made.rawValue), by \(decision.by)."
@@ -64,7 +64,8 @@ extension ConflictTable {
       ])
   }
 
-  /// Opens the waiting later changes of the same rows by the same device. A person decides these changes.
+  /// Opens the later changes that wait behind these records: changes of the same rows by the same device. A person
+  /// must then decide them.
   public static func openHeld(behind records: [ConflictRecord], in database: borrowing Database) throws {
     var isAnyOpened = false
     for record in records {
@@ -80,17 +81,18 @@ extension ConflictTable {
         ])
       if database.changes > 0 { isAnyOpened = true }
     }
-    // A run decides about any number of conflicts, and few of them belong to a unit.
+    // One command may decide very many conflicts, and few of them belong to a unit. So units are checked only if
+    // necessary.
     if isAnyOpened || records.contains(where: { $0.unit != nil }) { try openUnits(in: database) }
   }
 
-  /// Opens these waiting changes. A person decides them.
+  /// Opens these held changes, so that a person must decide them.
   public static func open(_ conflicts: [ConflictID], in database: borrowing Database) throws {
     for id in conflicts { try setState(.open, of: id, in: database) }
     if !conflicts.isEmpty { try openUnits(in: database) }
   }
 
-  /// Opens these waiting changes, except those that the other side found: the other side opens them itself.
+  /// Opens those of these held changes that this replica found itself. The hub opens the others.
   public static func openOwn(_ conflicts: [ConflictID], in database: borrowing Database) throws {
     for id in conflicts {
       try database.run(
@@ -101,8 +103,8 @@ extension ConflictTable {
     }
   }
 
-  /// The new rows of a device that lost, by a policy or by a person's decision. If another conflict about such a row
-  /// waits, the row is left out.
+  /// The inserts of a device that lost by a policy or by a person's decision. A row is left out while another
+  /// conflict about its insert is held or open.
   public static func lostInserts(of device: ReplicaID, in database: borrowing Database) throws -> [ConflictRecord] {
     try database.all(
       """
@@ -146,7 +148,7 @@ extension ConflictTable {
     }
   }
 
-  /// Calls `body` for each lost insert of one row, whether another conflict about the row waits or not.
+  /// Calls `body` with each lost insert of a row, even if another conflict about the row's insert is held or open.
   static func eachLostInsert(
     of row: RowInTable, device: ReplicaID, in database: borrowing Database, _ body: (ConflictRecord) throws -> Void
   ) throws {
@@ -160,7 +162,7 @@ extension ConflictTable {
     ) { try body(stored($0).record) }
   }
 
-  /// Opens the waiting changes of a device's exports from sequence `number` on. A person decides these changes.
+  /// Opens the held changes of a device's exports from sequence `number` on. A person must then decide them.
   public static func openHeld(
     of device: ReplicaID, from number: SequenceNumber, in database: borrowing Database
   ) throws {
@@ -173,7 +175,7 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// Opens the waiting changes of this table. A person decides these changes.
+  /// Opens the held changes of this table. A person must then decide them.
   public static func openHeld(of table: Name, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_conflicts SET state = 'open', told = NULL WHERE state = 'held' AND table_name = :table",
@@ -181,8 +183,8 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// Opens changes that waited for a row that another device was to deliver again. A person decides these changes.
-  /// Returns their number.
+  /// Opens updates that waited for another device to deliver their row again. A person must then decide them. Returns
+  /// the number of these updates.
   public static func openAwaiting(in database: borrowing Database) throws -> Int {
     try database.run(
       """
@@ -195,7 +197,7 @@ extension ConflictTable {
     return count
   }
 
-  /// Opens the waiting changes of each unit that has an open change, because a unit is decided as a whole.
+  /// Opens the held changes of each unit that has an open change, because a person decides a unit as a whole.
   private static func openUnits(in database: borrowing Database) throws {
     try database.run(
       """

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// A number of conflicts that have their table and their kind in common.
+/// The number of conflicts with the same table, kind and state.
 public struct ConflictCount: Sendable {
   public let table: Name
   public let kind: ConflictKind
@@ -11,11 +11,11 @@ public struct ConflictCount: Sendable {
   public let count: Int64
 }
 
-/// Lists of conflicts by a filter. A unit counts once.
+/// Selects conflicts by a filter. Lists and counts have a unit only once.
 extension ConflictTable {
-  /// The beginning of a query. `found` has the conflicts of a filter. `heads` has those of them that belong to no unit,
-  /// and one conflict for each unit. A device may name any conflict as the representative of a unit. If that conflict
-  /// is missing, another conflict of the unit takes its place.
+  /// The beginning of each query. `found` has all conflicts that the filter selects. `heads` has those without a
+  /// unit, and one conflict of each unit. That is the conflict that represents the unit, or else another conflict of
+  /// the unit: a device may name a conflict that is missing.
   private static let heads = """
     WITH
       found AS MATERIALIZED (
@@ -47,13 +47,13 @@ extension ConflictTable {
     }
   }
 
-  /// One page of the conflicts of a filter, oldest first, and the number of all conflicts of the filter.
-  /// - Parameter tables: the tables whose labels are searched for the filter's text.
+  /// One page of the conflicts that the filter selects, oldest first, and the number of all of them.
+  /// - Parameter tables: the tables in whose labels the filter's text is searched.
   public static func page(
     _ filter: ConflictFilter, _ tables: [TrackedTable] = [], from first: Int64, count: Int64,
     in database: borrowing Database
   ) throws -> (conflicts: [StoredConflict], total: Int64) {
-    // One query gets the page and the total, because each query reads all conflicts of the wanted states.
+    // One query returns the page and the total, because each query must read all conflicts in the filter's states.
     let found = try all(
       "SELECT id, count(*) OVER () FROM heads ORDER BY noted, id LIMIT :count OFFSET :first", filter, tables,
       [("count", .integer(count)), ("first", .integer(first))], in: database
@@ -64,14 +64,14 @@ extension ConflictTable {
     return (try found.compactMap { try $0.id.flatMap { try conflict($0, in: database) } }, total)
   }
 
-  /// The number of conflicts of a filter.
+  /// The number of conflicts that the filter selects.
   public static func count(
     _ filter: ConflictFilter, _ tables: [TrackedTable] = [], in database: borrowing Database
   ) throws -> Int64 {
     try all("SELECT count(*) FROM heads", filter, tables, in: database) { $0.integer(0) }.first ?? 0
   }
 
-  /// The numbers of conflicts of a filter, by table, kind and state.
+  /// The number of conflicts that the filter selects, for each table, kind and state.
   public static func counts(
     _ filter: ConflictFilter, _ tables: [TrackedTable] = [], in database: borrowing Database
   ) throws -> [ConflictCount] {
@@ -91,15 +91,15 @@ extension ConflictTable {
     }.compactMap(\.self)
   }
 
-  /// The ids of all conflicts of a filter. Each change of a unit that fits the filter is among them.
+  /// The ids of all conflicts that the filter selects. Units are not shortened to one conflict here.
   public static func ids(
     _ filter: ConflictFilter, _ tables: [TrackedTable] = [], in database: borrowing Database
   ) throws -> Set<ConflictID> {
     Set(try all("SELECT id FROM found", filter, tables, in: database) { ConflictID($0.text(0)) }.compactMap(\.self))
   }
 
-  /// The conflict of a filter that follows another conflict in the list, and how many others the list has. After the
-  /// last conflict comes the first one; nil: there is no other.
+  /// The conflict that follows `conflict` in the filter's list, and the number of other conflicts in the list. The
+  /// first conflict follows the last one. nil if the list has no other conflict.
   public static func next(
     after conflict: StoredConflict, _ filter: ConflictFilter, _ tables: [TrackedTable] = [],
     in database: borrowing Database
@@ -116,11 +116,11 @@ extension ConflictTable {
     ) { row in ConflictID(row.text(0)).map { (id: $0, left: row.integer(1)) } }.first ?? nil
   }
 
-  /// The conflicts of one row in any state, oldest first.
+  /// The conflicts about one row, in any state, oldest first.
   public static func about(_ key: RowKey, of table: TrackedTable, in database: borrowing Database) throws
     -> [StoredConflict]
   {
-    // One key can be spelled in several ways.
+    // A key may have several spellings. If so, all conflicts of the table are read.
     let spelled: Value = table.keepsSpellings ? .null : .text(canonicalKey(key))
     return try database.all(
       """

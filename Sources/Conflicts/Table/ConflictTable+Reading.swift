@@ -15,14 +15,14 @@ extension ConflictTable {
     }
   }
 
-  /// Whether a conflict has this state.
+  /// Whether any conflict has this state.
   public static func isAny(_ state: ConflictState, in database: borrowing Database) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_conflicts WHERE state = :state LIMIT 1", ["state": .string(state.rawValue)]
     ) { _ in true } ?? false
   }
 
-  /// Whether a conflict about a row, in any state, keeps a value as the device's value.
+  /// Whether a conflict about a row, in any state, has this field among the device's values.
   public static func holds(_ field: Field, of row: RowInTable, in database: borrowing Database) throws -> Bool {
     try ConflictState.allCases.contains { state in
       try database.all(
@@ -37,7 +37,7 @@ extension ConflictTable {
     }
   }
 
-  /// The undecided conflicts of one device about references to rows that are not there.
+  /// The undecided `foreign key` conflicts of a device.
   static func undecidedReferences(of device: ReplicaID, in database: borrowing Database) throws -> [ConflictRecord] {
     try [ConflictState.open, .held].flatMap { state in
       try database.all(
@@ -50,10 +50,10 @@ extension ConflictTable {
     }
   }
 
-  /// The conflicts of one device that the other side is not known to have. No bundle has reported them, or only a
-  /// bundle after `number`, which may have been lost. A device may have very many conflicts with large values, so these
-  /// are only their ids, in order.
-  /// - Parameter user: only this user's changes; nil: the changes of all users of the device.
+  /// The ids of the conflicts of a device that the other replica is not known to have. No bundle has reported them,
+  /// or only a bundle with a number above `number`, which may be lost. Only ids are returned, because a device may
+  /// have very many conflicts with large values.
+  /// - Parameter user: selects only changes of this user; nil selects the changes of all users.
   public static func untold(
     of device: ReplicaID, by user: String? = nil, after number: Int64, in database: borrowing Database
   ) throws -> [ConflictID] {
@@ -68,9 +68,9 @@ extension ConflictTable {
     ) { ConflictID($0.text(0)) }.compactMap(\.self)
   }
 
-  /// The record of a conflict as the other side may see it. nil: there is no such conflict. The row's values are left
-  /// out if the row was hidden from the device's user when the change met it. The user may see the present row, but not
-  /// the former row.
+  /// The record of a conflict as the other replica may see it; nil if there is no such conflict. If the row was
+  /// hidden from the device's user when the change was merged, the hub's values are left out. This holds even if the
+  /// user may see the present row.
   public static func recordForOtherSide(_ id: ConflictID, in database: borrowing Database) throws -> ConflictRecord? {
     try database.first(
       "SELECT \(columns), hidden FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]
@@ -85,7 +85,7 @@ extension ConflictTable {
     }
   }
 
-  /// Calls `body` for each text that a conflict in any state holds as a value.
+  /// Calls `body` for each text that is a value in any conflict.
   public static func eachText(in database: borrowing Database, _ body: (Value) throws -> Void) throws {
     for column in ["base_values", "hub_values", "device_values"] {
       try database.each(
@@ -98,8 +98,9 @@ extension ConflictTable {
     }
   }
 
-  /// The number of conflicts of one device that no bundle has reported yet.
-  /// - Parameter number: conflicts that a bundle with a higher number has reported count too. nil: they do not.
+  /// The number of conflicts of a device that no bundle has reported yet.
+  /// - Parameter number: also counts conflicts that only a bundle with a higher number has reported; nil does not
+  ///   count them.
   public static func countUntold(
     of device: ReplicaID, by user: String? = nil, after number: Int64? = nil, in database: borrowing Database
   ) throws -> Int64 {
@@ -116,16 +117,16 @@ extension ConflictTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Forgets the conflicts of users other than `user` on a device, if the hub is known to have them.
-  /// - Parameter number: the last export that the hub has acknowledged.
+  /// Deletes the conflicts of all other users than `user` at a device, if the hub is known to have them.
+  /// - Parameter number: the last export that the hub acknowledged.
   public static func forget(ofOthersThan user: String, toldUpTo number: Int64, in database: borrowing Database) throws {
     try database.run(
       "DELETE FROM satchel_conflicts WHERE user <> :user AND told <= :number",
       ["user": .string(user), "number": .integer(number)])
   }
 
-  /// Moves a device's conflicts to the device's new identity, if the hub is not known to have them.
-  /// - Parameter number: the last export that the hub has acknowledged.
+  /// Gives a device's conflicts the device's new id, if the hub is not known to have them.
+  /// - Parameter number: the last export that the hub acknowledged.
   public static func moveUnsent(
     from former: ReplicaID, to device: ReplicaID, sentUpTo number: Int64, in database: borrowing Database
   ) throws {
@@ -144,13 +145,13 @@ extension ConflictTable {
     }
   }
 
-  /// The value of `told` for a conflict that the other side never learns of.
+  /// The value of the column `told` for a conflict that is never reported to the other replica.
   public static let neverTold: Int64 = -1
 
-  /// Marks this conflict's new state as not yet reported to the other side. Does nothing for the delete of a row that
-  /// left its user's scope. If the hub had deleted the row, the delete would be no conflict and would have no report.
-  /// So a report would show the user that the hub still has the row. A delete in a unit with other changes is a
-  /// conflict in both cases, and is reported.
+  /// Marks the new state of a conflict as not yet reported to the other replica. Does nothing for a single delete of
+  /// a row outside the user's scope. If the hub had deleted such a row, there would be no conflict and no report. So
+  /// a report would reveal that the hub still has the row. In a unit with other changes, both deletes are conflicts,
+  /// so the delete is reported.
   public static func retell(_ id: ConflictID, in database: borrowing Database) throws {
     try database.run(
       """
@@ -160,8 +161,8 @@ extension ConflictTable {
       """, ["id": .string(id.text), "never": .integer(neverTold)])
   }
 
-  /// Marks the open `update/update` conflicts that the hub reported to a device as not yet reported to the hub. The hub
-  /// may have lost its own records of them. A conflict that the hub still knows stays there as it is.
+  /// Marks the device's open `update/update` conflicts that the hub had reported as not yet reported to the hub. The
+  /// hub may have lost its records of them. If the hub still has a conflict, it leaves the conflict unchanged.
   public static func reportOpenAgain(of device: ReplicaID, in database: borrowing Database) throws {
     try database.run(
       """
@@ -171,7 +172,7 @@ extension ConflictTable {
       """, ["device": .string(device.text)])
   }
 
-  /// Takes over the hub's present record of a conflict, and marks it as not yet reported to the other side.
+  /// Stores the hub's present record of a conflict, and marks it as not yet reported to the other replica.
   public static func correct(
     _ record: ConflictRecord, at time: Int64, hidden: HiddenPart, in database: borrowing Database
   ) throws {
@@ -179,7 +180,7 @@ extension ConflictTable {
     try retell(record.id, in: database)
   }
 
-  /// The conflict whose id begins with `prefix`. Throws a `WorkspaceError` if there is none, or more than one.
+  /// The only conflict whose id begins with `prefix`. Throws a `WorkspaceError` if there is none or more than one.
   public static func find(_ prefix: String, in database: borrowing Database) throws -> StoredConflict {
     let isHexadecimal = !prefix.isEmpty && prefix.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     let found =
@@ -200,14 +201,14 @@ extension ConflictTable {
     return first
   }
 
-  /// The conflict with this id; nil: there is none.
+  /// The conflict with this id; nil if there is none.
   public static func conflict(_ id: ConflictID, in database: borrowing Database) throws -> StoredConflict? {
     try database.first(
       "SELECT \(columns) FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]
     ) { try stored($0) }
   }
 
-  /// Which of these texts are among the values of a device's changes that wait or are open. Reads these changes once.
+  /// The given texts that are values in held or open changes of a device. Reads these changes once.
   public static func mentioned(
     among texts: Set<String>, device: ReplicaID, in database: borrowing Database
   ) throws -> Set<String> {
@@ -225,7 +226,7 @@ extension ConflictTable {
     return found
   }
 
-  /// Whether a change of this row by this device waits.
+  /// Whether a change of this row by this device is held.
   public static func isHeld(_ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database)
     throws
     -> Bool
@@ -233,12 +234,12 @@ extension ConflictTable {
     try countHeld(key, of: table, device: device, in: database) > 0
   }
 
-  /// The keys that name the same row of a table. nil: there are too many to look for each of them.
+  /// All spellings of a row's key; nil if there are too many to look up each one.
   private static func spellings(of key: RowKey, in table: TrackedTable) -> [RowKey]? {
     table.keepsSpellings ? key.spellings : [key]
   }
 
-  /// The number of changes of this row by this device that wait.
+  /// The number of held changes of this row by this device.
   public static func countHeld(
     _ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database
   ) throws -> Int64 {
@@ -257,7 +258,7 @@ extension ConflictTable {
     }
   }
 
-  /// The number of this device's changes of a row that wait. The row's key has very many spellings.
+  /// The number of held changes of a row by this device, for a key with very many spellings.
   private static func countHeld(
     spelled key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> Int64 {
@@ -268,28 +269,29 @@ extension ConflictTable {
     return Int64(held.filter { $0 == key }.count)
   }
 
-  /// Whether any change of this device waits.
+  /// Whether any change of this device is held.
   public static func holdsAny(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_conflicts WHERE state = 'held' AND device = :device", ["device": .string(device.text)]
     ) { _ in true } ?? false
   }
 
-  /// The hub's cursor at the emission on which a conflict's change was made; nil: the change is of an earlier epoch.
+  /// The hub's cursor at the emission on which the conflict's change was made; nil if the change is of an earlier
+  /// epoch.
   public static func since(_ id: ConflictID, in database: borrowing Database) throws -> Cursor? {
     try database.first("SELECT since FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) {
       $0.optionalInteger(0).map { Cursor($0) }
     } ?? nil
   }
 
-  /// The time when a conflict was found, in milliseconds since 1970; nil: there is no such conflict.
+  /// The time at which a conflict was recorded, in milliseconds since 1970; nil if there is no such conflict.
   public static func noted(_ id: ConflictID, in database: borrowing Database) throws -> Int64? {
     try database.first("SELECT noted FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) {
       $0.integer(0)
     }
   }
 
-  /// The waiting changes of a row by a device, in order.
+  /// The held changes of a row by a device, in the order of their generations.
   public static func held(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> [ConflictRecord] {
@@ -304,8 +306,8 @@ extension ConflictTable {
     ) { try stored($0).record }
   }
 
-  /// The oldest update of a row by a device that was not taken, and that a person may still decide; nil: there is none.
-  /// If a policy settled the conflict, only one about a UNIQUE value counts.
+  /// The oldest update of a row by a device that was not taken and that a person may still decide; nil if there is
+  /// none. A settled conflict counts only if it is about a UNIQUE value.
   static func undecidedUpdate(
     _ row: RowInTable, by device: ReplicaID, in database: borrowing Database
   ) throws -> ConflictRecord? {
@@ -329,7 +331,8 @@ extension ConflictTable {
 
   /// The number of conflicts in a state. A unit counts once.
   public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {
-    // Two indexes answer it: the conflicts of the state, less those that are not the first of their unit.
+    // Two indexes answer this: one counts all conflicts of the state, the other the conflicts beyond the first of
+    // each unit.
     try database.first(
       """
       SELECT count(*) - (
@@ -342,8 +345,8 @@ extension ConflictTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// The conflicts of a conflict's unit in any state, in the order in which the unit's changes are applied. A conflict
-  /// without a unit is returned alone.
+  /// All conflicts of the unit to which a conflict belongs, in any state, in the order of their generations. A
+  /// conflict without a unit is alone.
   public static func unit(of conflict: StoredConflict, in database: borrowing Database) throws -> [StoredConflict] {
     guard let unit = conflict.record.unit else { return [conflict] }
     return try database.all(
@@ -352,7 +355,7 @@ extension ConflictTable {
     ) { try stored($0) }
   }
 
-  /// Whether this device changed the row in a unit that waits.
+  /// Whether this device changed the row in a unit that is held.
   public static func isInHeldUnit(
     _ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database
   ) throws -> Bool {

@@ -3,17 +3,18 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// A conflict in the table: the record, and its state here.
+/// A row of the conflict table: the record of the conflict, and what this replica knows about it.
 public struct StoredConflict: Sendable {
   public let record: ConflictRecord
-  /// The bundle in which the conflict was found; nil if it was found at an import from the hub.
+  /// At the hub: the bundle in which the hub found the conflict. On a device: the hub's bundle that reported the
+  /// conflict. nil if no such bundle is known, as for a conflict that a device found itself.
   public let bundle: BundleID?
-  /// The time at which the conflict was added to this table, in milliseconds since 1970.
+  /// The time at which this replica recorded the conflict, in milliseconds since 1970.
   public let noted: Int64
   public let decision: Decision?
-  /// At the hub: whether only a device has reported this conflict.
+  /// At the hub: whether the conflict is a device's report, and the hub has not found it itself.
   public var isReported = false
-  /// The row's name for people. nil: the table has no label, or the label is NULL or not known.
+  /// The label of the row. nil if the table has no label, or if the label is NULL or not known.
   public var label: Value?
 
   /// The same conflict with another record.
@@ -28,16 +29,16 @@ public struct StoredConflict: Sendable {
   }
 }
 
-/// The row that was hidden from a device's user when the hub merged the user's change.
+/// Which row was hidden from the device's user when the hub merged the user's change.
 public enum HiddenPart: Int64, Sendable {
   case nothing = 0
-  /// The row itself, or the row that has its UNIQUE value.
+  /// The changed row, or the row that has the UNIQUE value that the change needs.
   case row = 1
   /// A row to which the changed row refers.
   case parent = 2
 }
 
-/// The table `satchel_conflicts`, which is the same at the hub and on a device. It has one row for each disagreement.
+/// The table `satchel_conflicts`. It has one row for each conflict. Hub and devices have the same table.
 public enum ConflictTable {
   public static let schema = """
     CREATE TABLE satchel_conflicts (
@@ -77,25 +78,26 @@ public enum ConflictTable {
     CREATE INDEX satchel_conflicts_by_unit ON satchel_conflicts (unit, device) WHERE unit IS NOT NULL
     """
 
-  /// For a waiting row that is looked up by its key alone, and for the conflicts that a device does not know yet.
+  /// The indexes that find the held changes of a row by its key, and the conflicts that are not reported yet.
   private static let furtherIndexes = """
     CREATE INDEX satchel_conflicts_held ON satchel_conflicts (table_name, key) WHERE state = 'held';
     CREATE INDEX satchel_conflicts_untold ON satchel_conflicts (device, told)
     """
 
-  /// For new rows that are kept out, because a device may make the same row very many times.
+  /// The index that finds new rows that are kept out. A device may make the same row very many times.
   private static let keptOutIndex = """
     CREATE INDEX IF NOT EXISTS satchel_conflicts_kept_out ON satchel_conflicts (device, table_name, key, generation)
     WHERE state = 'open' AND kind = 'unique' AND operation = 'insert' AND unit IS NULL
     """
 
-  /// Adds the indexes that an earlier release did not have. The caller holds the transaction.
+  /// Adds the indexes that an earlier release did not create. The caller has begun the transaction.
   public static func addIndexes(in database: borrowing Database) throws { try database.execute(furtherIndexes) }
 
-  /// Adds the index of new rows that are kept out. The caller holds the transaction.
+  /// Adds the index of new rows that are kept out. The caller has begun the transaction.
   public static func addKeptOutIndex(in database: borrowing Database) throws { try database.execute(keptOutIndex) }
 
-  /// Adds data about units that an earlier release did not record. The caller holds the transaction.
+  /// Adds the column `unit`, which an earlier release did not have, and its index. The caller has begun the
+  /// transaction.
   public static func addUnits(in database: borrowing Database) throws {
     try database.execute("ALTER TABLE satchel_conflicts ADD COLUMN unit TEXT")
     try database.execute(unitIndex)
@@ -107,8 +109,9 @@ public enum ConflictTable {
     noted, decision, decided_by, decided_at, unit
     """
 
-  /// Adds a conflict. A known conflict stays as it is, so a decided conflict is not opened again.
-  /// - Returns: whether the conflict is new.
+  /// Adds a conflict, unless the table already has a conflict with its id. So a resolved conflict is not opened
+  /// again.
+  /// - Returns: whether the conflict was added.
   @discardableResult
   public static func add(
     _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
@@ -148,8 +151,8 @@ public enum ConflictTable {
     return database.changes > 0
   }
 
-  /// Takes over the hub's record of a conflict. If that record is resolved, it overrules a decision that was made here.
-  /// If it is not, a decision that was made here is still on its way to the hub, and stays.
+  /// Stores the hub's record of a conflict on a device. If the hub's record is resolved, it replaces a decision made
+  /// on this device. Otherwise this device's decision stays, because it is still on its way to the hub.
   public static func update(
     _ record: ConflictRecord, at time: Int64, hidden: HiddenPart = .nothing, in database: borrowing Database
   ) throws {
@@ -176,7 +179,7 @@ public enum ConflictTable {
       ])
   }
 
-  /// Closes a conflict. A decided conflict stays as it is: only the first decision counts.
+  /// Resolves a conflict. A conflict that is already resolved stays as it is, because only the first decision counts.
   /// - Returns: whether this decision is the first.
   public static func resolve(
     _ id: ConflictID, _ decision: Resolution.Decision, by user: String, at time: Int64, note: String?,
@@ -195,8 +198,7 @@ public enum ConflictTable {
     return database.changes > 0
   }
 
-  /// Records that a change and the rows to which it refers have other keys. The conflict keeps its id, because it is
-  /// the same disagreement.
+  /// Records the new keys of a conflict's row and of the rows to which it refers. The conflict keeps its id.
   public static func rename(_ record: ConflictRecord, in database: borrowing Database) throws {
     try database.run(
       """
@@ -208,7 +210,7 @@ public enum ConflictTable {
       ])
   }
 
-  /// Whether a new row of another device with this key waits.
+  /// Whether an insert of this key by another device is held.
   public static func isAwaited(
     _ key: RowKey, of table: Name, byOtherThan device: ReplicaID, in database: borrowing Database
   ) throws -> Bool {
@@ -220,8 +222,8 @@ public enum ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// Whether a new row of a device waited or was kept out, and this person accepted it. A decision of the
-  /// device's own user does not count, because a device could let its own rows in.
+  /// Whether this person accepted a device's new row that had waited or had been kept out. A decision of the user who
+  /// inserted the row does not count, because a device could then accept its own rows.
   public static func wasLetIn(
     _ key: RowKey, of table: Name, device: ReplicaID, by person: String, in database: borrowing Database
   ) throws -> Bool {
@@ -244,10 +246,11 @@ public enum ConflictTable {
       ["id": .string(id.text), "state": .string(state.rawValue)])
   }
 
-  /// Closes the record of a change that waited and then entered as its device sent it.
+  /// Settles the conflict of a change that waited and then entered as its device sent it.
   ///
-  /// A settled conflict of the kind `unique` that the device won says that the row took the place of another row, and
-  /// the kind `revoked` says that the change was accepted late. A change that waited did neither.
+  /// The kind changes in two cases, because a settled conflict won by the device has a meaning there. With the kind
+  /// `unique` its row took the place of another row; with `revoked` its change was accepted late. Neither is true of
+  /// a change that waited.
   public static func close(entered id: ConflictID, in database: borrowing Database) throws {
     try database.run(
       """

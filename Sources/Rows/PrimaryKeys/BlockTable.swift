@@ -2,12 +2,12 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Keys that one replica alone may use for new rows.
+/// A range of keys that only one replica may use for new rows.
 public struct KeyBlock: Hashable, Sendable {
   public let table: Name
   public let first: Int64
   public let last: Int64
-  /// The emission with which the hub gave this range; zero: the range is the hub's own.
+  /// The emission with which the hub gave this range to a device; zero for a range of the hub.
   public let number: EmissionNumber
 
   public init(table: Name, first: Int64, last: Int64, number: EmissionNumber) {
@@ -19,19 +19,18 @@ public struct KeyBlock: Hashable, Sendable {
 
   public func holds(_ key: Int64) -> Bool { first <= key && key <= last }
 
-  /// The number of keys left if SQLite's next key is `next`.
+  /// The number of unused keys, if SQLite's next key is `next`.
   public func left(from next: Int64) -> Int64 { next < first ? last - first + 1 : max(0, last - next + 1) }
 
-  /// Whether less than a tenth of the keys is left.
+  /// Whether less than a tenth of the keys is unused.
   public func isShort(from next: Int64) -> Bool { left(from: next) < (last - first + 1) / 10 }
 }
 
-/// The table `satchel_blocks`, which is the same at the hub and on a device. It holds the ranges of keys that replicas
-/// got.
+/// The table `satchel_blocks`, which is the same at the hub and on a device. It has the key ranges that replicas got.
 ///
-/// A replica stays in its range because SQLite counts the keys of an AUTOINCREMENT table. The count continues from the
-/// value to which it is set, and never goes back. A range is above every key that its replica knows. If rows with
-/// greater keys come, a new range comes with them.
+/// A replica stays in its range because SQLite counts the keys of an AUTOINCREMENT table. The count goes on from the
+/// value to which it is set, and never falls. A new range lies above all keys that the replica knows. If rows with
+/// greater keys come to a device, a new range comes with them.
 public enum BlockTable {
   public static let schema = """
     CREATE TABLE satchel_blocks (
@@ -56,7 +55,7 @@ public enum BlockTable {
       ])
   }
 
-  /// Adds a range, unless a range with the same first key is known. A known range stays as it is.
+  /// Adds a range, unless the table already has a range with the same first key.
   public static func takeOver(_ block: KeyBlock, of replica: ReplicaID, in database: borrowing Database) throws {
     let isKnown = try database.first(
       "SELECT 1 FROM satchel_blocks WHERE table_name = :table AND first_key = :first",
@@ -65,7 +64,7 @@ public enum BlockTable {
     if isKnown != true { try add(block, of: replica, in: database) }
   }
 
-  /// The newest range of a replica; nil if it has none.
+  /// The newest range of a replica in a table; nil if it has none.
   public static func newest(of table: Name, for replica: ReplicaID, in database: borrowing Database) throws -> KeyBlock?
   {
     try database.first(
@@ -76,8 +75,7 @@ public enum BlockTable {
     ) { block($0) }
   }
 
-  /// The ranges that a replica got after emission `number`, by table. In each table they are in the order of their
-  /// keys.
+  /// The ranges that a replica got after emission `number`, sorted by table and first key.
   public static func given(
     to replica: ReplicaID, after number: EmissionNumber, in database: borrowing Database
   ) throws -> [KeyBlock] {
@@ -89,7 +87,7 @@ public enum BlockTable {
     ) { block($0) }
   }
 
-  /// All ranges of a table that a replica was ever given.
+  /// All ranges of a table that a replica ever got, in the order of their keys.
   public static func given(to replica: ReplicaID, of table: Name, in database: borrowing Database) throws -> [KeyBlock]
   {
     try database.all(
@@ -102,7 +100,7 @@ public enum BlockTable {
     ) { block($0) }
   }
 
-  /// The greatest key in any range of any replica.
+  /// The greatest key in any range of any replica, or 0.
   public static func greatest(of table: Name, in database: borrowing Database) throws -> Int64 {
     try database.first(
       "SELECT max(last_key) FROM satchel_blocks WHERE table_name = :table", ["table": .string(table.text)]
@@ -118,7 +116,7 @@ public enum BlockTable {
 }
 
 extension TrackedTable {
-  /// The key that SQLite uses next in an AUTOINCREMENT table.
+  /// The key that SQLite will give to the next row of an AUTOINCREMENT table.
   public func nextKey(in database: borrowing Database) throws -> Int64 {
     let counted = try database.first(
       "SELECT seq FROM sqlite_sequence WHERE name = :name", ["name": .string(name.text)]
@@ -127,8 +125,8 @@ extension TrackedTable {
     return last == Int64.max ? last : last + 1
   }
 
-  /// Describes the problem that SQLite takes keys below this replica's range; nil: there is no such problem. SQLite
-  /// loses its count if a table is dropped.
+  /// A message if SQLite would take keys below this replica's range; nil otherwise. SQLite loses its count if an app
+  /// drops the table.
   public func lostCount(for replica: ReplicaID, in database: borrowing Database) throws -> String? {
     guard rules.keys == .blocks, let block = try BlockTable.newest(of: name, for: replica, in: database) else {
       return nil
@@ -139,7 +137,7 @@ extension TrackedTable {
       "new rows of \(name) get keys from \(next) on, and the keys for this database are \(block.first) to \(block.last)"
   }
 
-  /// If SQLite has lost its count, sets the count behind all used keys of this replica's range.
+  /// If SQLite has lost its count, sets the count behind the last used key of this replica's range.
   public func resumeCount(for replica: ReplicaID, in database: borrowing Database) throws {
     guard try lostCount(for: replica, in: database) != nil, let alias = info.rowidAlias,
       let block = try BlockTable.newest(of: name, for: replica, in: database)
@@ -153,7 +151,8 @@ extension TrackedTable {
     try count(from: KeyBlock(table: name, first: next, last: block.last, number: block.number), in: database)
   }
 
-  /// Makes SQLite continue from the first key of a range. If rows with greater keys exist, SQLite continues after them.
+  /// Sets SQLite's count to the beginning of a range. If rows with greater keys exist, SQLite goes on after these
+  /// rows.
   public func count(from block: KeyBlock, in database: borrowing Database) throws {
     let parameters: KeyValuePairs<String, Value> = ["name": .string(name.text), "last": .integer(block.first - 1)]
     try database.run("UPDATE sqlite_sequence SET seq = :last WHERE name = :name", parameters)

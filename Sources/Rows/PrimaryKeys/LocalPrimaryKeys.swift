@@ -4,23 +4,23 @@ import SatchelValues
 
 /// Keeps the local keys of one table's rows while an import removes rows and inserts them again.
 ///
-/// Programs on this replica refer to rows by a local key. Examples are an R-tree and the relations of a GIS project. So
-/// a row that is inserted again in the same command gets its former local key. No new row gets that key meanwhile.
+/// Programs on this replica refer to rows by local keys, for example an R-tree or a relation in a GIS project. So a
+/// row that is inserted again in the same transaction gets its former local key. Until then no new row gets that key.
 ///
-/// The keys are in a temporary table. All `RowTable` values on one connection share it, and a rollback applies to it
-/// too. Rows that remain in it from earlier transactions do no harm: a kept key is used only while no row has it.
+/// The keys are in a temporary table. All `RowTable` values of a connection share it, and a rollback restores it.
+/// Keys from earlier transactions do no harm, because a kept key is used only if no row has it.
 public final class LocalPrimaryKeys {
-  /// SQL for the local key of a row that is inserted. The row's columns are the parameters `?1`, `?2` and so on. NULL:
-  /// SQLite makes a key.
+  /// SQL for the local key of a row that is inserted. Its parameters `?1`, `?2` and so on are the row's columns. The
+  /// result NULL means that SQLite chooses the key.
   let valueSQL: String
-  /// The local key's name, quoted.
+  /// The quoted name of the local key's column.
   let column: String
   private let saving: Statement
   private let savingAll: Statement
   private let reading: Statement
   private let assigning: Statement
 
-  /// nil: the table has no local key, or the local key cannot be written.
+  /// nil if the table has no local key or the database is read-only.
   init?(_ table: TrackedTable, in database: borrowing Database) throws {
     guard let local = table.info.localKey, !database.isReadOnly else { return nil }
     let (rows, column) = (quoted(table.name), quoted(local))
@@ -51,7 +51,7 @@ public final class LocalPrimaryKeys {
       "SELECT 1 FROM sqlite_temp_schema WHERE type = 'table' AND name = :name", ["name": .string(name)]
     ) { _ in true }
     if isThere != nil { return }
-    // The columns have no types, as in the table of pre-images. So 1 and 1.0 are one key.
+    // The columns have no types, as in the tables of pre-images. So 1 and 1.0 are the same key.
     try database.execute(
       """
       CREATE TABLE \(kept) (
@@ -63,8 +63,8 @@ public final class LocalPrimaryKeys {
       """)
   }
 
-  /// SQL for a new key. SQLite's own choice could be the key of a row that is removed and will be inserted again. NULL:
-  /// no row was removed, or no greater number exists.
+  /// SQL for a new local key above the keys of all present and removed rows. SQLite's own choice could be the key of
+  /// a removed row that is inserted again later. NULL if no row was removed, or if there is no greater number.
   private static func newKeySQL(_ table: TrackedTable, _ column: String, beside kept: String) -> String {
     let counted =
       table.info.isAutoincrement
@@ -78,7 +78,7 @@ public final class LocalPrimaryKeys {
       """
   }
 
-  /// Saves the local keys of all rows of these tables, before a writer that does not preserve local keys.
+  /// Saves the local keys of all rows of these tables, before other code than this type removes and inserts rows.
   public static func saveAll(of tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables { try LocalPrimaryKeys(table, in: database)?.savingAll.run([]) }
   }
@@ -86,13 +86,13 @@ public final class LocalPrimaryKeys {
   /// Saves the local key of a row that is about to be deleted.
   func save(_ key: RowKey) throws { try saving.run(key.values) }
 
-  /// The local key of a row; nil: there is no such row.
+  /// The local key of a row; nil if there is no such row.
   func place(of key: RowKey) throws -> Int64? {
     defer { reading.reset() }
     try reading.bind(key.values)
     return try reading.step() ? reading.integer(0) : nil
   }
 
-  /// Gives this local key to a row that is about to be inserted, if no row has the key then.
+  /// Keeps a local key for a row that is about to be inserted. The row gets the key if no other row has it then.
   func assign(_ place: Int64, to key: RowKey) throws { try assigning.run(key.values + [.integer(place)]) }
 }

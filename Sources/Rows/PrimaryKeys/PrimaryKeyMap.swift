@@ -2,9 +2,10 @@ import SatchelBundle
 import SatchelCapture
 import SatchelValues
 
-/// Changed keys, and how references to them change. All keys change at once: 5 may become 6 while 6 becomes 7.
+/// The changes of primary keys and of the references to them. All changes apply at once: 5 may become 6 while 6
+/// becomes 7.
 public struct PrimaryKeyMap: Sendable {
-  /// One row's old key and new key.
+  /// The old and the new key of one row.
   public struct Entry: Hashable, Sendable {
     /// The index of the row's table in the dataset.
     public let place: Int
@@ -34,11 +35,12 @@ public struct PrimaryKeyMap: Sendable {
 
   public func new(_ old: Value, in place: Int) -> Value? { renamed[place]?[old] }
 
-  /// The value of a column after the key changes.
+  /// The value that a column has after the changes. It differs from `value` if the column is or refers to a changed
+  /// key.
   public func value(_ value: Value, in column: Int, of place: Int) -> Value {
     guard let owner = references.columns[place][column], let map = renamed[owner] else { return value }
     if let new = map[value] { return new }
-    // A column may refer to a number by another storage class.
+    // A reference may hold the number as a text or as a real number.
     guard case .integer(let new)? = map[tables[owner].key(namedBy: value)] else { return value }
     switch value {
     case .real: return .real(Double(new))
@@ -74,7 +76,8 @@ public struct PrimaryKeyMap: Sendable {
       first: step.first, change: change, unit: step.unit)
   }
 
-  /// A conflict, with its device's values under the new keys. The hub's values are unchanged.
+  /// The same conflict with the new keys in its key and in the base and device values. The hub's values do not
+  /// change.
   public func record(_ record: ConflictRecord, of place: Int) -> ConflictRecord {
     var moved = record
     moved.key = key(record.key, of: place)
@@ -83,7 +86,7 @@ public struct PrimaryKeyMap: Sendable {
     return moved
   }
 
-  /// A line of a device under the new keys. Lines about keys are unchanged.
+  /// A line from a device with the new keys. Lines about keys are unchanged.
   public func line(_ line: ChangeLine, of place: Int) -> ChangeLine {
     let content: ChangeLine.Content =
       switch line.content {

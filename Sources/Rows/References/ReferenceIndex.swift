@@ -2,14 +2,15 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// The columns by which a lookup finds rows of one table.
+/// The columns by whose values a lookup finds rows of one table.
 struct LookupColumns {
   let table: TableSchema
   let columns: [Int]
-  /// For each column, the collation of the comparison; nil: the column's own collation.
+  /// For each column: the collation of the comparison; nil means the column's own collation.
   let collations: [String?]
 
-  /// SQL for the condition on the values. The values are the parameters from `first` on, in the order of the columns.
+  /// The SQL condition on the columns. Its parameters are the values, in the order of the columns, numbered from
+  /// `first` on.
   func condition(from first: Int) -> String {
     zip(columns, collations).enumerated().map { place, column in
       "\(quoted(table.columns[column.0])) = ?\(first + place)"
@@ -17,18 +18,18 @@ struct LookupColumns {
     }.joined(separator: " AND ")
   }
 
-  /// SQL for the condition on the key. The key's values are the parameters from `first` on.
+  /// The SQL condition on the primary key. Its parameters are the key's values, numbered from `first` on.
   func isKey(from first: Int) -> String {
     table.key.enumerated().map { "\(quoted(table.columns[$1])) IS ?\(first + $0)" }.joined(separator: " AND ")
   }
 }
 
-/// Finds rows by columns that have no index in the app's schema, as long as one transaction lasts.
+/// An index for lookups by columns that have no index in the app's schema. It lasts for one transaction.
 ///
 /// The index is in a temporary database of its own, so the app's database does not change. It has an entry for each
-/// value that a row had since the index was made. The index reads each row again that this connection writes, or takes
-/// back with a savepoint. So no entry is ever missing. An entry counts only if its row has the values now. If not, the
-/// entry is deleted: a write that gives the row the values again makes the entry again.
+/// value that a row has had since the index was made. After each write or rollback of a row on this connection, the
+/// index reads that row again. So no entry is missing. An entry may be outdated, so the lookup compares the row
+/// itself. If the row has other values now, the entry is deleted, because a later write would add it again.
 final class ReferenceIndex: RowFollower {
   private let table: Name
   private let columns: [Int]
@@ -37,19 +38,19 @@ final class ReferenceIndex: RowFollower {
   private let insertion: Statement
   private let candidates: Statement
   private let removal: Statement
-  /// Reads the values and the key of one row.
+  /// Reads the columns and the key of one row.
   private let reading: Statement
-  /// Compares one row with the values. Its column says whether the row counts.
+  /// Compares one row with the values of a lookup. Its only column says whether the row is not the one to leave out.
   private let comparing: Statement
-  /// Why an entry could not be made. Then the index is incomplete.
+  /// The error because of which an entry is missing; nil if the index is complete.
   private var failure: (any Error)?
 
-  /// The most entries that are read at once.
+  /// The most entries that are read in one step.
   private static let batch = 100
 
-  /// nil: an index cannot compare the values as SQLite does. The reason is a collation of the app, or a row without a
-  /// key.
-  /// - Parameter leavesOut: whether a lookup leaves out one row, by its key.
+  /// nil if the index could not compare values as SQLite does: a column has a collation of the app, or a row has NULL
+  /// in its key.
+  /// - Parameter leavesOut: whether lookups leave out a row, named by its key.
   init?(_ lookup: LookupColumns, leavesOut: OwnRow, in database: borrowing Database) throws {
     guard let types = try Self.types(of: lookup, in: database), try !Self.hasNameless(lookup, in: database) else {
       return nil
@@ -85,10 +86,11 @@ final class ReferenceIndex: RowFollower {
     database.writes.add(self)
   }
 
-  /// Which row a lookup leaves out.
+  /// The row that a lookup leaves out.
   enum OwnRow { case none, byKey }
 
-  /// The types and collations with which the entries compare values as the table does.
+  /// The types and collations of the entries' columns, so that values compare as in the table. nil if a column has
+  /// another collation than SQLite's own.
   private static func types(of lookup: LookupColumns, in database: borrowing Database) throws -> [String]? {
     let declared = try database.columnDeclarations(of: lookup.table.name)
     let types = zip(lookup.columns, lookup.collations).compactMap { column, collation -> String? in
@@ -99,7 +101,7 @@ final class ReferenceIndex: RowFollower {
     return types.count == lookup.columns.count ? types : nil
   }
 
-  /// Whether the table has a row with NULL in its key. The entries could not name this row.
+  /// Whether a row has NULL in its key. An entry could not name such a row.
   private static func hasNameless(_ lookup: LookupColumns, in database: borrowing Database) throws -> Bool {
     let isNameless = lookup.table.key.map { "\(quoted(lookup.table.columns[$0])) IS NULL" }.joined(separator: " OR ")
     return try database.first("SELECT 1 FROM \(quoted(lookup.table.name)) WHERE \(isNameless)") { _ in true } ?? false
@@ -112,7 +114,8 @@ final class ReferenceIndex: RowFollower {
     try entries.execute("COMMIT")
   }
 
-  /// Adds the entry of a row that a query is on. NULL refers to nothing.
+  /// Adds an entry for the current row of a query. A row with NULL in these columns refers to no row and gets no
+  /// entry.
   private func insert(rowOf query: borrowing Statement) throws {
     let values = query.values(from: 0, count: columns.count - keyCount)
     if values.contains(where: \.isNull) { return }
@@ -130,8 +133,8 @@ final class ReferenceIndex: RowFollower {
     } catch { failure = error }
   }
 
-  /// Whether a row has these values.
-  /// - Parameter own: the key of the row that is left out; empty: no row is left out.
+  /// Whether any row has these values.
+  /// - Parameter own: the key of the row that is left out; empty to leave out none.
   func contains(_ values: [Value], butNot own: [Value]) throws -> Bool {
     if let failure { throw failure }
     while true {
@@ -157,7 +160,7 @@ final class ReferenceIndex: RowFollower {
     return keys
   }
 
-  /// Whether the row with this key counts; nil: the row does not have these values any more.
+  /// Whether the row with this key has the values and is not left out; nil if the row no longer has the values.
   private func counts(_ key: [Value], _ values: [Value], _ own: [Value]) throws -> Bool? {
     defer { comparing.reset() }
     try comparing.bind(key + values + own)
@@ -166,7 +169,7 @@ final class ReferenceIndex: RowFollower {
 }
 
 extension Comparison.Affinity {
-  /// A type with this affinity.
+  /// The name of a type that has this affinity.
   fileprivate var type: String {
     switch self {
     case .text: "TEXT"

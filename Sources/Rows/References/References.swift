@@ -2,28 +2,27 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Looks for rows along one foreign key, with one statement. The statement is prepared at its first use, because the
-/// parent table may not exist.
+/// Finds rows along one foreign key. The statement is prepared at its first use, because the parent table may be
+/// missing.
 ///
-/// If the app's schema has no index for the lookup, each lookup reads the whole table. So after some lookups in one
-/// transaction, this type makes a `ReferenceIndex` for the rest of the transaction.
+/// If the app's schema has no index for the lookup, each lookup reads the whole table. So after `lookupsBeforeIndex`
+/// lookups in a transaction, a `ReferenceIndex` is made for the rest of the transaction.
 public final class ReferenceLookup {
   public let key: ForeignKey
   /// The table with the foreign key.
   public let child: Name
   private let sql: String
   private var prepared: KeptStatement?
-  /// nil: no table of the dataset is read, so its writes are not reported.
+  /// nil if the table is not in the dataset. Its writes are not reported, so it can have no `ReferenceIndex`.
   private let lookup: LookupColumns?
   /// The row that each lookup leaves out.
   private let own: ReferenceIndex.OwnRow
-  /// The transaction in which `lookups` are counted and `index` is valid; nil: no lookup was counted yet.
+  /// The transaction to which `lookups` and `index` belong; nil before the first lookup.
   private var transaction: Int?
   private var lookups = 0
   private var index: ReferenceIndex?
 
-  /// The number of lookups in one transaction before the index is made. To make it costs as much as some tens of
-  /// lookups.
+  /// The number of lookups in a transaction before the index is made. An index costs as much as some tens of lookups.
   public static let lookupsBeforeIndex = 50
 
   private init(_ key: ForeignKey, child: Name, sql: String, _ lookup: LookupColumns?, own: ReferenceIndex.OwnRow) {
@@ -34,8 +33,8 @@ public final class ReferenceLookup {
     self.own = own
   }
 
-  /// Finds the parent of a row, by the values of the key's columns.
-  /// - Parameter parent: the parent table, if it is a table of the dataset.
+  /// A lookup of the parent of a row, by the values of the foreign key's columns.
+  /// - Parameter parent: the schema of the parent table; nil if the table is not in the dataset.
   public static func parent(
     along key: ForeignKey, of child: TableSchema, to parent: TableSchema? = nil
   ) -> ReferenceLookup {
@@ -48,9 +47,9 @@ public final class ReferenceLookup {
       key, child: child.name, sql: "SELECT 1 FROM \(quoted(key.parent)) WHERE \(condition)", lookup, own: .none)
   }
 
-  /// Returns the lookup for rows that refer to a row. Its arguments are the values of the parent's columns. If a table
-  /// refers to itself, the row's primary key comes after them, and the lookup leaves that row out: a row may be its own
-  /// parent. SQLite compares the values by the parent's collation.
+  /// A lookup of the rows that refer to a row. Its arguments are the values of the parent's columns. SQLite compares
+  /// them by the parent's collation. If a table refers to itself, the row's primary key follows, and the lookup
+  /// leaves this row out, because a row may refer to itself.
   public static func children(along key: ForeignKey, of child: TableSchema, to parent: TableInfo) -> ReferenceLookup {
     let lookup = LookupColumns(
       table: child, columns: key.columns, collations: key.parentColumns.map { collation(of: $0, in: parent) })
@@ -61,14 +60,14 @@ public final class ReferenceLookup {
         + (own == .byKey ? " AND NOT (\(lookup.isKey(from: key.columns.count + 1)))" : ""), lookup, own: own)
   }
 
-  /// The collation of a column's UNIQUE index; nil: the index compares bytes.
+  /// The collation of the UNIQUE index over a column; nil if the index compares bytes.
   private static func collation(of column: Name, in parent: TableInfo) -> String? {
     guard let position = parent.schema.position(of: column) else { return nil }
     let parts = parent.uniqueIndexes.flatMap(\.parts).filter { $0.column == position }
     return parts.map(\.collation).first { $0.uppercased() != "BINARY" }
   }
 
-  /// - Parameter values: the values of the columns; then the key of the row that is left out, if a row is.
+  /// - Parameter values: the values of the columns, and then the key of the row to leave out, if there is one.
   public func exists(_ values: [Value], in database: borrowing Database) throws -> Bool {
     if let index = try index(in: database) {
       let count = key.columns.count
@@ -81,7 +80,7 @@ public final class ReferenceLookup {
     return try kept.statement.step()
   }
 
-  /// The index for this lookup; nil: the app's schema has one, or there were few lookups in this transaction.
+  /// The index for this lookup. nil if the app's schema has one, or if this transaction had only few lookups.
   private func index(in database: borrowing Database) throws -> ReferenceIndex? {
     guard let lookup, database.writes.isOn, let now = database.writes.transaction else { return nil }
     if now != transaction { (transaction, lookups, index) = (now, 0, nil) }
@@ -92,7 +91,7 @@ public final class ReferenceLookup {
     return index
   }
 
-  /// Whether SQLite finds the rows by an index over all columns of the lookup.
+  /// Whether SQLite itself has an index over all columns of the lookup.
   private func isIndexed(in database: borrowing Database) throws -> Bool {
     let plan = try database.all("EXPLAIN QUERY PLAN \(sql)") { $0.text(3) }.joined(separator: " ")
     let compared = plan.split(separator: " ").filter { $0.hasSuffix("=?") || $0.hasSuffix("=?)") }.count
@@ -104,7 +103,7 @@ public final class ReferenceLookup {
 public struct References {
   public let parents: [ReferenceLookup]
   public let children: [ReferenceLookup]
-  /// For each lookup in `children`, in the same order: the lookup of the row to which a child refers.
+  /// For each lookup in `children`, in the same order: the lookup of the parent of such a child.
   private let answers: [ReferenceLookup]
 
   public init(of table: TrackedTable, among tables: [TrackedTable]) {
@@ -119,8 +118,8 @@ public struct References {
     answers = referring.map { parent(along: $0.key, of: $0.child) }
   }
 
-  /// Returns the first table in which `row` refers to a missing row; nil: there is none.
-  /// - Parameter before: the former row. References that the former row had already are skipped.
+  /// The first table in which `row` refers to a missing row; nil if there is none.
+  /// - Parameter before: the former row. References that the former row also had are not checked.
   public func missingParent(
     of row: Row, changedFrom before: Row?, in database: borrowing Database
   ) throws -> Name? {
@@ -133,18 +132,18 @@ public struct References {
     return nil
   }
 
-  /// Returns a table with rows that refer to `row` by values that `row` loses; nil: there is none.
+  /// A table with rows that refer to `row` by values that `row` is about to lose; nil if there is none.
   /// - Parameters:
   ///   - row: a row of this table.
-  ///   - after: the row after the change; nil: it is deleted.
+  ///   - after: the row after the change; nil if the change deletes it.
   public func tableWithChildren(
     of row: Row, becoming after: Row?, _ schema: TableSchema, in database: borrowing Database
   ) throws -> Name? {
     try table(referringTo: row, butNot: after, schema, in: database) { _, _ in true }
   }
 
-  /// Returns the same as `tableWithChildren`, but after the row was written. Children that find another parent do not
-  /// count. Such a parent spells the same value differently.
+  /// Like `tableWithChildren`, for the time after the row was written. A child does not count if it has found another
+  /// parent, which spells the same value in another way.
   public func tableWithOrphans(
     of row: Row, becoming after: Row?, _ schema: TableSchema, in database: borrowing Database
   ) throws -> Name? {

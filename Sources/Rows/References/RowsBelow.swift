@@ -2,24 +2,24 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Finds the rows that refer to other rows, at any depth. Values are compared as SQLite compares a reference with its
-/// parent. Each row is visited once.
+/// Finds the rows that refer to other rows, at any depth. Values are compared as SQLite compares references. Each row
+/// is visited once.
 public struct RowsBelow {
   fileprivate struct Reference: Hashable {
     let child: Name
     let key: ForeignKey
-    /// The values are folded, because a reference may spell them differently.
+    /// The values in a form in which all spellings of the same value are equal.
     let values: [Value]
   }
 
   private let schemas: [Name: TableSchema]
   private let comparisons: [ForeignKey: [Comparison]]
-  /// A search that gets its parents one by one.
+  /// A search whose parents are given one by one.
   public struct Search {
-    /// The numbers of the rows that were found. The rows below one parent come before their own children.
+    /// The numbers of the rows found so far. Rows that refer to a parent come before the rows below them.
     public fileprivate(set) var found: [Int] = []
     fileprivate var seen: Set<Int> = []
-    /// The references whose rows were found. Very many parents may have the same values.
+    /// The references that were already searched. Very many parents may have the same values.
     fileprivate var followed: Set<Reference> = []
 
     public init() {}
@@ -35,7 +35,7 @@ public struct RowsBelow {
     self.comparisons = comparisons
   }
 
-  /// Adds a row that may be found. Its number is the count of rows added before.
+  /// Adds a row that a search may find. The first row has the number 0, the next 1, and so on.
   public mutating func add(_ row: Row, of table: Name) {
     for key in schemas[table]?.foreignKeys ?? [] {
       if let reference = reference(of: table, along: key, key.columns.map { row[$0] }) {
@@ -48,14 +48,14 @@ public struct RowsBelow {
   /// The row with this number.
   public subscript(number: Int) -> (row: Row, table: Name) { rows[number] }
 
-  /// The numbers of the rows that refer to one of `parents`, at any depth. Parents come before their children.
+  /// The numbers of the rows that refer to one of `parents`, at any depth. Each row comes before the rows below it.
   public func find(below parents: [(row: Row, table: Name)]) -> [Int] {
     var search = Search()
     find(below: parents, in: &search)
     return search.found
   }
 
-  /// Adds the rows that refer to one of `parents`, at any depth, to those that a search has found.
+  /// Finds the rows that refer to one of `parents`, at any depth, and adds them to the result of a search.
   public func find(below parents: [(row: Row, table: Name)], in search: inout Search) {
     var next = parents
     while !next.isEmpty {
@@ -70,12 +70,12 @@ public struct RowsBelow {
     }
   }
 
-  /// Whether a row refers to `parent` itself, and passes the test.
+  /// Whether a row refers directly to `parent` and `isWanted` accepts its number.
   public func isReferredTo(_ parent: (row: Row, table: Name), byAny isWanted: (Int) -> Bool) -> Bool {
     references(to: parent).contains { children[$0]?.contains(where: isWanted) ?? false }
   }
 
-  /// The references that a row can have to `parent`.
+  /// All references by which rows can refer to `parent`.
   private func references(to parent: (row: Row, table: Name)) -> [Reference] {
     guard let schema = schemas[parent.table] else { return [] }
     return schemas.flatMap { table, child in
@@ -87,7 +87,7 @@ public struct RowsBelow {
     }
   }
 
-  /// nil: a value is NULL, which refers to nothing.
+  /// nil if a value is NULL, which refers to no row.
   private func reference(of child: Name, along key: ForeignKey, _ values: [Value]) -> Reference? {
     if values.contains(where: \.isNull) { return nil }
     return Reference(

@@ -7,18 +7,18 @@ import SatchelValues
 /// The attached files of a verified bundle, until they are at their final paths.
 ///
 /// The files are written to a temporary folder and synced before the bundle's transaction begins. At the end of the
-/// transaction, `put` moves them to their final paths. If the command is killed in between, a file without its row may
-/// remain. The next import of the same bundle then finds the file in place.
+/// transaction, `put` moves them to their final paths. If the command is killed between `put` and the commit, a file
+/// may remain without its row. The next import of the same bundle finds that file and uses it.
 public struct ArrivingAttachments: ~Copyable {
   /// The result for one file.
   public struct Arrival: Sendable {
     public let path: AttachmentPath
     public let digest: Digest
-    /// The final path. If another file is at `path`, this is a different path beside it.
+    /// The final path. It differs from `path` if another file is at `path`.
     public let kept: AttachmentPath
-    /// Whether the file was not here before.
+    /// Whether this replica did not have the file before.
     public let isNew: Bool
-    /// The size and time of the version that the file replaces; nil: it replaces none.
+    /// The size and time of the former version that the file replaces; nil if it replaces none.
     let replaced: FileMark?
 
     public var isNewer: Bool { replaced != nil }
@@ -26,13 +26,13 @@ public struct ArrivingAttachments: ~Copyable {
 
   /// How to store a file that comes.
   public enum IncomingFileAction {
-    /// Store the file. If another content has its path, store the file beside that content.
+    /// Store the file under its name. If another file has that name, store the new file beside it.
     case keepBoth
-    /// Store the file beside its name, even if the name is free.
+    /// Store the file beside its name, even if no file has that name.
     case keepBeside
-    /// The existing file is an earlier version and is replaced.
+    /// Replace the existing file, which is an earlier version.
     case replace
-    /// The file is not stored: a later version came before, or a person rejected the bundle.
+    /// Do not store the file, because a later version came before it or a person rejected the bundle.
     case ignore
   }
 
@@ -46,8 +46,8 @@ public struct ArrivingAttachments: ~Copyable {
 
   /// - Parameters:
   ///   - runMode: a dry run writes no files.
-  ///   - action: decides how to store a file. `present` is the digest of the existing file at the path; nil: there is
-  ///     none.
+  ///   - action: decides how to store a file. `present` is the digest of the file that is already at the path; nil if
+  ///     there is none.
   public init(
     _ bundle: borrowing VerifiedBundle, in folder: WorkspaceFolder, platform: Platform, runMode: RunMode,
     action: (_ line: AttachmentLine, _ present: Digest?) throws -> IncomingFileAction = {
@@ -89,31 +89,31 @@ public struct ArrivingAttachments: ~Copyable {
     self.folder = staging
   }
 
-  /// The size and time of a new file. nil if the file is not new here, or in a dry run.
+  /// The size and time of a new file; nil if this replica had the file already, and in a dry run.
   public func mark(of number: Int) throws -> FileMark? { try aside[number].map { try attached.mark(aside: $0) } }
 
-  /// Keeps a new file beside its name, although no other file has the name.
+  /// Plans to store a new file beside its name, although no other file has that name.
   /// - Parameter number: the index in `arrivals`.
   public mutating func keepBeside(_ number: Int) throws {
     arrivals[number] = try attached.arrivalBeside(arrivals[number].path, arrivals[number].digest)
     if !arrivals[number].isNew { aside[number] = nil }
   }
 
-  /// Moves the files to their final paths. This is the last step before the commit.
+  /// Moves the files to their final paths. The caller does this as the last step before the commit.
   public func put() throws {
     for (number, path) in aside.sorted(by: { $0.key < $1.key }) { try attached.put(path, for: arrivals[number]) }
     for arrival in arrivals where !arrival.isNew { try attached.secure(arrival.kept) }
   }
 
-  /// Files that had to be kept beside others.
+  /// Files that are stored beside their name.
   public var beside: [Arrival] { arrivals.filter { $0.kept != $0.path } }
   public var newCount: Int { arrivals.count { $0.isNew } }
   public var newerCount: Int { arrivals.count { $0.isNewer } }
 }
 
 extension AttachedFiles {
-  /// Chooses the path for a line's file. If anything else is at the line's path, chooses a path beside it. No existing
-  /// file is replaced.
+  /// Chooses the final path of a line's file. If another object is at the line's path, the final path is beside it.
+  /// No existing file is replaced.
   /// - Parameter present: the digest of the existing file at the path.
   fileprivate func arrival(of line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.Arrival {
     switch try fileStatus(at: line.path) {
@@ -125,19 +125,19 @@ extension AttachedFiles {
     }
   }
 
-  /// Chooses a path beside the name of a file.
+  /// Chooses a final path beside the file's own path.
   fileprivate func arrivalBeside(_ path: AttachmentPath, _ digest: Digest) throws -> ArrivingAttachments.Arrival {
     guard let found = try placeBeside(path, digest) else { throw obstacle(at: path) }
     return .init(path: path, digest: digest, kept: found.path, isNew: found.status == .absent, replaced: nil)
   }
 
-  /// The path beside a file's name for a certain content. The path is free, or has this content already. nil if
-  /// everything is blocked.
+  /// A path beside `path` for the content with this digest. The path is free, or a file with this content is there.
+  /// nil if all such paths are blocked.
   public func placeBeside(
     _ path: AttachmentPath, _ digest: Digest
   ) throws -> (path: AttachmentPath, status: FileStatus)? {
-    // The row is imported even if the path of its file is blocked. The file cannot be sent a second time, so other
-    // paths are tried too.
+    // A blocked path must not stop the import of the row. The sender does not send the file again, so a second path
+    // is tried.
     let last = AttachmentPath.ofContent(digest.hexadecimal)
     let places = path.names.count > 1 && path.isLikeContentName ? [last] : [path.beside(digest.hexadecimal), last]
     for place in places.compactMap(\.self) where place != path {
@@ -172,8 +172,8 @@ extension AttachedFiles {
     }
   }
 
-  /// Syncs a file that was found in place, and its folder. The app may not have synced the file. A failed command may
-  /// not have synced the file's name.
+  /// Syncs a file that this replica already had, and its folder. The app may not have synced the content, and a
+  /// failed command may not have synced the name.
   fileprivate func secure(_ path: AttachmentPath) throws {
     let fd = try files.open(place(path))
     defer { files.close(fd) }
@@ -181,7 +181,7 @@ extension AttachedFiles {
     try files.syncDirectory(Paths.parent(of: place(path)))
   }
 
-  /// Moves a synced file to its path. No folder on the way may be a link.
+  /// Moves a synced file to its final path. Throws if a part of the path is not a folder, for example a link.
   fileprivate func put(_ aside: String, for arrival: ArrivingAttachments.Arrival) throws {
     let path = arrival.kept
     var folder = root
@@ -190,11 +190,11 @@ extension AttachedFiles {
       try files.makeDirectory(folder, mode: 0o755)
       guard try files.kind(folder) == .directory else { throw obstacle(at: path) }
     }
-    // The app may have created the file meanwhile, or rewritten it.
+    // The app may have created or rewritten the file since the file was checked.
     if let replaced = arrival.replaced {
       guard try mark(at: path) == replaced else { throw rewritten(path) }
     } else {
-      // Two files of the bundle may have one content, and then one place beside their names.
+      // Two lines of the bundle may have the same content and then the same path beside their names.
       guard try files.kind(place(path)) == nil || digest(at: path) == arrival.digest else { throw obstacle(at: path) }
     }
     try files.rename(aside, to: place(path))

@@ -4,10 +4,10 @@ import SatchelDataset
 import SatchelPlatform
 import SatchelValues
 
-/// The folder `files/`: the files that rows name in the columns that the dataset marks. The app puts its files there.
-/// Imports put the files of others there.
+/// The folder `files/` with the attached files, which rows name in the columns that the dataset marks. The app puts
+/// its own files there, and imports put the files of other replicas there.
 ///
-/// No link is followed on any part of a path.
+/// Links on a path are not followed.
 public struct AttachedFiles: Sendable {
   public let root: String
   let files: any FileSystem
@@ -22,9 +22,9 @@ public struct AttachedFiles: Sendable {
   /// The state of a path.
   public enum FileStatus: Equatable, Sendable {
     case present(bytes: Int64)
-    /// There is no file, or an empty file that its creator may still fill.
+    /// There is no file, or an empty file that an app may still fill.
     case absent
-    /// A link or another wrong object is in the place of the file or of one of its folders.
+    /// The file, or a folder on its path, is a link or another object of the wrong kind.
     case blocked
   }
 
@@ -54,7 +54,7 @@ public struct AttachedFiles: Sendable {
     return false
   }
 
-  /// Whether nothing is at this path, and nothing blocks it.
+  /// Whether no object is at this path and no object blocks it.
   public func isGone(_ path: AttachmentPath) throws -> Bool {
     try fileStatus(at: path) == .absent && files.kind(place(path)) == nil
   }
@@ -65,12 +65,12 @@ public struct AttachedFiles: Sendable {
     return FileMark(bytes: bytes, modified: try files.modified(place(path)), now: clock.milliseconds())
   }
 
-  /// The size and time of a file that is about to get its name.
+  /// The size and time of a temporary file that is about to get its final name.
   func mark(aside path: String) throws -> FileMark {
     FileMark(bytes: try files.size(path), modified: try files.modified(path), now: clock.milliseconds())
   }
 
-  /// All files here, except files whose path no row can name.
+  /// The paths of all files in the folder. Files with names that no row can hold are left out.
   public func all() throws -> [AttachmentPath] {
     try files.kind(root) == .directory ? all(below: "") : []
   }
@@ -95,8 +95,8 @@ public struct AttachedFiles: Sendable {
     return try pieces.digest().digest
   }
 
-  /// Copies files at these paths into a draft, in order, as far as the dataset's limits and the room allow.
-  /// - Parameter rows: makes the bundle without files, and returns the size of its file.
+  /// Copies the files at these paths into a draft, in order, within the dataset's limits and the room.
+  /// - Parameter rows: makes the bundle without attached files, and returns the size of the bundle's file.
   public func stage(
     _ paths: [AttachmentPath], limits: AttachmentLimits, in room: BundleRoom, besides database: String,
     into draft: inout BundleDraft, rows: () throws -> Int64
@@ -119,8 +119,8 @@ public struct AttachedFiles: Sendable {
     return staged
   }
 
-  /// The bytes of all these files together.
-  /// - Parameter most: the most bytes of a file that counts.
+  /// The total size of these files, in bytes.
+  /// - Parameter most: larger files do not count.
   public func bytes(of paths: some Sequence<AttachmentPath>, upTo most: Int64 = .max) throws -> Int64 {
     try paths.reduce(Int64(0)) { sum, path in
       guard case .present(let bytes) = try fileStatus(at: path), bytes <= most else { return sum }
@@ -128,7 +128,7 @@ public struct AttachedFiles: Sendable {
     }
   }
 
-  /// The bytes that these files would take in one bundle.
+  /// The bytes that these files would need in one bundle.
   private func bytes(of paths: [AttachmentPath], _ limits: AttachmentLimits) throws -> Int64 {
     let all = try bytes(of: paths, upTo: limits.fileBytes)
     let count = Int64(min(paths.count, BundleLimits.mostBlobs))
@@ -141,27 +141,27 @@ public struct AttachedFiles: Sendable {
     public let mark: FileMark
   }
 
-  /// The size of a file if it still has this digest; nil if it is missing or was changed.
+  /// The size of a file if its content still has this digest; nil if the file is missing or was changed.
   public func bytes(at path: AttachmentPath, ifStill digest: String) throws -> Int64? {
     guard let mark = try mark(at: path), try self.digest(at: path)?.hexadecimal == digest else { return nil }
     return mark.bytes
   }
 
-  /// Gives the file at `path` another path in the same or another existing folder, over a file with the same content.
+  /// Renames the file at `path`. The other path must be in an existing folder. A file there with the same content is
+  /// replaced.
   public func move(_ path: AttachmentPath, to other: AttachmentPath) throws {
     try files.rename(place(path), to: place(other))
   }
 
-  /// Copies the file at `path` to a free path in the same or another existing folder. The copy is synced before it gets
-  /// its name.
+  /// Copies the file at `path` to a free path in an existing folder. The copy is synced before it gets its name.
   public func copy(_ path: AttachmentPath, to other: AttachmentPath, aside: borrowing StagingFolder) throws {
     let copy = aside.file("copy")
     try files.copy(place(path), to: copy, mode: 0o644)
     try files.rename(copy, to: place(other))
   }
 
-  /// Deletes a file that this user must not see any more, and folders that are then empty. A file that was changed
-  /// stays.
+  /// Deletes a file that this replica's user may no longer see, and the folders that are empty then. A file that was
+  /// changed stays.
   public func remove(_ path: AttachmentPath, ifStill digest: String) throws {
     guard try bytes(at: path, ifStill: digest) != nil else { return }
     try files.remove(place(path))
@@ -176,20 +176,20 @@ public struct AttachedFiles: Sendable {
 
 /// Why a row's file cannot be sent or opened.
 public enum MissingReason: String, Sendable, CaseIterable {
-  /// The file does not exist, or is still empty.
+  /// There is no file, or the file is still empty.
   case missing
   /// The text is not a valid path below `files/`.
   case path
-  /// A link or a folder is in the place of the file.
+  /// The file, or a folder on its path, is a link or another object of the wrong kind.
   case link
   /// The file is larger than the dataset allows.
   case large
 }
 
-/// A file that a row names and that cannot be sent or opened.
+/// A file that a row names, but that cannot be sent or opened.
 public struct MissingAttachment: Hashable, Sendable {
   public let table: Name
-  /// The path as the row has it.
+  /// The path as it is in the row.
   public let path: String
   public let why: MissingReason
 }

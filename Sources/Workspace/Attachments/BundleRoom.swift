@@ -2,22 +2,23 @@ import SatchelPlatform
 
 /// The room for a bundle that is about to be made, such as the free space of a stick.
 ///
-/// The rows go, except those that the dataset lets wait. Attached files take the room that the rows leave.
+/// The bundle has all rows, except rows that the dataset allows to come later. Attached files get the room that the
+/// rows leave.
 public struct BundleRoom: Sendable {
-  /// The most bytes of a new bundle's file; nil: there is no limit.
+  /// The most bytes of the new bundle's file; nil: no limit.
   public let bytes: Int64?
-  /// The most bytes of attached files; nil: the dataset's limit.
+  /// The most bytes of all attached files; nil: the dataset's limit.
   public let attached: Int64?
-  /// The most bytes of any bundle's file, as a person requested. nil: any.
+  /// The most bytes of the bundle's file that a person requested; nil: no limit.
   private let size: Int64?
-  /// Whether the medium holds the bundle with this file already. Such a bundle needs no free space.
+  /// Whether the medium already holds this file. A bundle that is already there needs no free space.
   private let isHeld: @Sendable (_ file: String) -> Bool
 
   /// - Parameters:
-  ///   - size: the most bytes of the bundle's file, as a person requested; nil: any.
-  ///   - free: the free bytes of the medium; nil: any.
+  ///   - size: the most bytes of the bundle's file that a person requested; nil: no limit.
+  ///   - free: the free bytes of the medium; nil: no limit.
   ///   - attached: the most bytes of attached files; nil: the dataset's limit.
-  ///   - isHeld: whether the medium holds the bundle with this file already.
+  ///   - isHeld: whether the medium already holds this file.
   public init(
     size: Int64? = nil, free: Int64? = nil, attached: Int64? = nil,
     isHeld: @escaping @Sendable (_ file: String) -> Bool = { _ in false }
@@ -26,23 +27,23 @@ public struct BundleRoom: Sendable {
     (self.size, self.attached, self.isHeld) = (size, attached, isHeld)
   }
 
-  /// The most bytes of the bundle's file, as a person requested. nil: any. The free space of a stick is no request:
-  /// what does not fit there goes in volumes.
+  /// The most bytes of the bundle's file that a person requested; nil: no limit. The free space of a stick does not
+  /// count here: a bundle that does not fit on a stick is cut into volumes.
   public var requested: Int64? { size }
 
-  /// Whether a finished bundle can be carried as it is.
+  /// Whether a finished bundle fits as it is.
   public func fits(_ file: String, _ files: any FileSystem) throws -> Bool {
     guard let bytes else { return true }
     let needed = try files.size(file)
     return needed <= bytes || needed <= size ?? .max && isHeld(file)
   }
 
-  /// The room for attached files and for their names; nil: there is no limit.
+  /// The room for attached files and for their names, in bytes; nil: no limit.
   /// - Parameters:
-  ///   - wanted: the bytes of all files that should go.
+  ///   - wanted: the bytes of all files that should be in the bundle.
   ///   - database: the path of the database, whose rows are in the bundle.
-  ///   - rows: makes the bundle without files, and returns the size of its file. That takes time, so it is called only
-  ///     if the room is scarce.
+  ///   - rows: makes the bundle without attached files, and returns the size of its file. It is slow, so it is called
+  ///     only if room is scarce.
   func forFiles(
     of wanted: Int64, besides database: String, _ files: any FileSystem, rows: () throws -> Int64
   ) throws -> Int64? {
@@ -52,15 +53,15 @@ public struct BundleRoom: Sendable {
     let largest = try [database, "\(database)-wal"].reduce(Int64(0)) { sum, path in
       try sum + (files.kind(path) == .file ? files.size(path) : 0)
     }
-    // Lines of changes hold a row twice, as text.
+    // A database of a sixteenth of the room leaves enough: a line of a change may hold a row twice, as text.
     if wanted < usable / 4, largest < usable / 16 { return nil }
     return try max(0, usable - rows())
   }
 
-  /// The room that a file takes beside its bytes: its names and digests in the bundle's entries.
+  /// The bytes that a file needs besides its content: its names and digests in the bundle's entries.
   static let ofEachFile: Int64 = 2 << 10
-  /// Compression and encryption add less than one byte to so many bytes.
+  /// Compression and encryption add less than one byte to this number of bytes.
   private static let overhead: Int64 = 2048
-  /// The bytes that the bundle may grow between the measurement and the making.
+  /// The bytes by which the bundle may grow after its rows were measured.
   private static let margin: Int64 = 8 << 10
 }

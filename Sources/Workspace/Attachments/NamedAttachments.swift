@@ -10,10 +10,10 @@ public struct NamedAttachments {
 
   public init(_ tables: [TrackedTable]) { self.tables = tables.filter { !$0.attachmentColumns.isEmpty } }
 
-  /// Whether any column is marked at all.
+  /// Whether the dataset marks any column of these tables.
   public var areAny: Bool { !tables.isEmpty }
 
-  /// The paths among these that no row names.
+  /// The given paths that no row names.
   public func unnamed(_ paths: Set<AttachmentPath>, in database: borrowing Database) throws -> Set<AttachmentPath> {
     var rest = paths
     if rest.isEmpty { return rest }
@@ -41,7 +41,7 @@ public struct NamedAttachments {
     public let key: RowKey
   }
 
-  /// The rows that name these files, by file. A file that no row names is left out.
+  /// The rows that name these files. A file that no row names is not in the result.
   public func rows(
     naming paths: Set<AttachmentPath>, in database: borrowing Database
   ) throws -> [AttachmentPath: Set<NamingRow>] {
@@ -67,7 +67,7 @@ public struct NamedAttachments {
     return found
   }
 
-  /// The files that rows name and that cannot be sent or opened, in the order of tables and paths.
+  /// The files that rows name, but that cannot be sent or opened. They are in the order of tables and paths.
   public func missing(in database: borrowing Database, _ files: AttachedFiles, _ limits: AttachmentLimits) throws
     -> [MissingAttachment]
   {
@@ -90,7 +90,7 @@ public struct NamedAttachments {
 }
 
 extension Value {
-  /// The text of a value that is not a valid path, for people: at most 80 characters.
+  /// For people: the text of a value that is not a valid path, at most 80 characters.
   fileprivate var shownPath: String {
     guard case .text(let bytes) = self else { return "(no text)" }
     return String(String(decoding: bytes, as: UTF8.self).prefix(80))

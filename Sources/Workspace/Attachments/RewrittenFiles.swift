@@ -2,12 +2,12 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// A file's size and time. If they are unchanged, the file was not rewritten, and it need not be read.
+/// A file's size and time. A file with the same mark was not rewritten, so it need not be read again.
 public struct FileMark: Equatable, Sendable {
   public let bytes: Int64
   /// Nanoseconds since 1970.
   let modified: Int64
-  /// Whether a later write would change the time. FAT stores times in steps of two seconds.
+  /// Whether any later write would change the file's time. FAT stores times in steps of two seconds.
   private let isSettled: Bool
 
   private static let settling: Int64 = 2_000
@@ -21,20 +21,21 @@ public struct FileMark: Equatable, Sendable {
 
   public static func == (a: FileMark, b: FileMark) -> Bool { a.bytes == b.bytes && a.modified == b.modified }
 
-  /// The values for the columns `bytes` and `modified`. NULL: a later write may leave the time unchanged.
+  /// The values for the columns `bytes` and `modified`. Both are NULL if a later write might not change the file's
+  /// time.
   public var values: (bytes: Value, modified: Value) {
     isSettled ? (.integer(bytes), .integer(modified)) : (.null, .null)
   }
 }
 
-/// A file as it was last read, here or on the replica from which it came.
+/// A file as this replica last read it, or as the sender described it.
 public struct KnownFile {
   public let path: AttachmentPath
   public let digest: String
   fileprivate let bytes: Int64?
   fileprivate let modified: Int64?
 
-  /// From the columns `path`, `digest`, `bytes`, `modified`; nil if `path` is not a valid path.
+  /// Decodes the columns `path`, `digest`, `bytes`, `modified`. nil if `path` is not a valid path.
   public init?(_ row: borrowing Statement) {
     guard let path = AttachmentPath(row.text(0)) else { return nil }
     self.path = path
@@ -43,13 +44,13 @@ public struct KnownFile {
     modified = row.optionalInteger(3)
   }
 
-  /// Whether the file's size and time were recorded here.
+  /// Whether this replica has recorded the file's size and time.
   public var isMarked: Bool { modified != nil }
 }
 
-/// A file that was read because its size or time had changed.
+/// A file that was read again because its size or time had changed.
 public struct SeenFile {
-  /// The digest of its former content.
+  /// The digest of the file's former content.
   public let former: String
   public let path: AttachmentPath
   public let digest: Digest
@@ -58,7 +59,7 @@ public struct SeenFile {
 }
 
 extension AttachedFiles {
-  /// Reads the files whose size or time has changed. A missing file is skipped.
+  /// Reads the files whose size or time has changed. Missing files are skipped.
   public func look(at known: some Sequence<KnownFile>) throws -> [SeenFile] {
     try known.compactMap { file in
       guard let mark = try mark(at: file.path), mark.bytes != file.bytes || mark.modified != file.modified,

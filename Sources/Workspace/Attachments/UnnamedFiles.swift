@@ -1,6 +1,7 @@
 import SatchelValues
 
-/// Attached files that came or were sent before, and that nothing names any more. `compact` deletes them.
+/// Attached files that came or were sent earlier, and that no row or other record names any more. `compact` deletes
+/// them.
 public struct UnnamedFiles: Sendable {
   public struct File: Sendable {
     public let path: AttachmentPath
@@ -16,7 +17,8 @@ public struct UnnamedFiles: Sendable {
 
   public init() {}
 
-  /// The files of `known` that nothing names and that were not changed. A rewritten file belongs to the user.
+  /// The files of `known` that are not in `named` and were not changed. A file that was rewritten belongs to the
+  /// user, so it is not among them.
   public init(
     _ known: some Sequence<(path: AttachmentPath, digest: String)>, but named: Set<AttachmentPath>,
     in attached: AttachedFiles

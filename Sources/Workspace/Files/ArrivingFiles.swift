@@ -2,9 +2,9 @@ import SatchelBundle
 import SatchelPlatform
 import SatchelValues
 
-/// Files that come piece by piece, for example from a pipe or a browser. They are kept in a separate folder in the
-/// inbox. The folder is deleted with this value. Commands that clean up do not touch the folder while this value holds
-/// it.
+/// Files that come piece by piece, for example from a pipe or a browser. They are in a separate folder in the inbox,
+/// and the folder is deleted with this value. As long as this value exists, a lock keeps other commands from deleting
+/// the folder.
 public struct ArrivingFiles: ~Copyable {
   static let prefix = HostFileSystem.temporaryPrefix + "arriving-"
 
@@ -71,7 +71,7 @@ public struct ArrivingFiles: ~Copyable {
     return path
   }
 
-  /// Whether another process still holds the files at `place`.
+  /// Whether another process still uses the folder at `place`.
   static func isHeld(_ place: String, _ files: any FileSystem) throws -> Bool {
     guard Paths.name(of: place).hasPrefix(prefix) else { return false }
     do {

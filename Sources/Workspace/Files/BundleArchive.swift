@@ -1,8 +1,8 @@
 import SatchelBundle
 import SatchelPlatform
 
-/// The folder `bundles/archive`: the bundles from which a workspace's rows came. A lost database can be rebuilt from
-/// them.
+/// The folder `bundles/archive`, with the bundles from which a replica's rows came. A lost database can be rebuilt
+/// from these bundles.
 public struct BundleArchive: Sendable {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -12,8 +12,8 @@ public struct BundleArchive: Sendable {
     self.files = files
   }
 
-  /// Keeps the file of a verified bundle, unless the bundle was read from here. The caller keeps the file before the
-  /// commit that refers to it, because an unneeded file does no harm.
+  /// Keeps the file of a verified bundle, unless the bundle was read from the archive. The caller does this before
+  /// the commit that refers to the file. If the commit fails, the superfluous file does no harm.
   /// - Parameter path: the path from which the bundle was read.
   public func keep(_ bundle: borrowing VerifiedBundle, from path: String) throws {
     try files.makeDirectory(folder.archive, mode: 0o755)
@@ -21,18 +21,18 @@ public struct BundleArchive: Sendable {
     if target != path { try bundle.file.put(at: target) }
   }
 
-  /// Keeps a copy of a bundle that was made here.
+  /// Keeps a copy of a bundle that this replica made.
   public func keepOwn(_ path: String, as name: String) throws {
     try files.makeDirectory(folder.archive, mode: 0o755)
     try files.copy(path, to: Paths.join(folder.archive, name), mode: 0o644)
   }
 
-  /// Syncs the names of the files here. A failed command may have put a file here without syncing its name. After a
-  /// power cut, data that relies on the file must not exist without the file.
+  /// Syncs the names of the files in the archive. A failed command may have put a file here without syncing its name.
+  /// A later commit may rely on that file, so its name must survive a power cut.
   public func secure() throws { try files.syncDirectory(folder.archive) }
 
-  /// The paths of the bundles that were made here for any recipient, the highest number first. Their names begin with
-  /// `prefix`, and end with a number and `.satchel`.
+  /// The paths of the bundles that this replica made for any recipient, the highest number first. Their names are
+  /// `prefix`, then any text, then a number and `.satchel`.
   public func outgoing(toAnyone prefix: String) throws -> [String] {
     var found: [(number: Int64, path: String)] = []
     for place in placesOfOutgoing where try files.kind(place) == .directory {
@@ -46,16 +46,16 @@ public struct BundleArchive: Sendable {
     return found.sorted { $0.number > $1.number }.map(\.path)
   }
 
-  /// Whether any bundle is kept here.
+  /// Whether the archive holds any bundle.
   public func hasAny() throws -> Bool {
     try files.kind(folder.archive) == .directory && files.list(folder.archive).contains { $0.hasSuffix(".satchel") }
   }
 
-  /// The numbers of the files here that are named `prefix`, a number and `.satchel`, in order.
+  /// The numbers of the files in the archive that are named `prefix`, a number and `.satchel`, in ascending order.
   public func numbers(_ prefix: String) throws -> [Int64] { try Self.numbers(prefix, in: folder.archive, files) }
 
-  /// The files that are named `prefix`, a number and `.satchel`, here and among the bundles of earlier epochs. They are
-  /// in the order of their numbers. Several bundles of earlier epochs may have one number.
+  /// The files that are named `prefix`, a number and `.satchel`, in the archive and in the folder `former`. They are
+  /// in the order of their numbers. Several bundles of earlier epochs may have the same number.
   public func withFormer(_ prefix: String) throws -> [(number: Int64, path: String)] {
     try [folder.former, folder.archive].flatMap { place -> [(Int64, String)] in
       guard try files.kind(place) == .directory else { return [] }
@@ -69,47 +69,47 @@ public struct BundleArchive: Sendable {
     Paths.join(folder.archive, "\(prefix)\(number).satchel")
   }
 
-  /// The path of a bundle that was made here; nil if no folder has the bundle.
+  /// The path of a bundle that this replica made; nil if its file is in none of the folders.
   public func place(ofOutgoing name: String) throws -> String? {
     try placesOfOutgoing.map { Paths.join($0, name) }.first { try files.kind($0) == .file }
   }
 
-  /// The numbers of the bundles that were made here and whose files exist, in order.
+  /// The numbers of the bundles that this replica made and whose files exist, in ascending order.
   public func outgoing(_ prefix: String) throws -> [Int64] {
     try Set(placesOfOutgoing.flatMap { try Self.numbers(prefix, in: $0, files) }).sorted()
   }
 
-  /// The folders of bundles that were made here: kept bundles, sent bundles, and bundles in the outbox.
+  /// The folders for bundles that this replica made: the archive, `sent` and the outbox.
   private var placesOfOutgoing: [String] { [folder.archive, folder.sent, folder.outbox] }
 
-  /// The highest number of a bundle that was made here, as far as its files show.
+  /// The highest number of the existing files of bundles that this replica made; 0 if there are none.
   public func highestOutgoing(_ prefix: String) throws -> Int64 {
     try placesOfOutgoing.map { place in
-      // Checking every file would be too slow after a year of exports.
+      // Only the last files are checked. After a year of exports a check of each file would be too slow.
       try Self.numbers(prefix, in: place, files).last { number in
         try files.kind(Paths.join(place, "\(prefix)\(number).satchel")) == .file
       } ?? 0
     }.max() ?? 0
   }
 
-  /// Removes the files that are named `prefix` and a number below `number`.
+  /// Removes the files in the archive that are named `prefix` and a number below `number`.
   public func forget(_ prefix: String, below number: Int64) throws {
     for old in try numbers(prefix) where old < number { try files.remove(path(prefix, old)) }
   }
 
-  /// Moves the files that are named `prefix` and a number other than `kept`. They move to a folder that no command
-  /// reads, but that a person can read.
+  /// Moves the files that are named `prefix` and a number other than `kept` to the folder `former`. No import reads
+  /// that folder, but a person can.
   public func setAside(_ prefix: String, but kept: Int64?) throws {
     for old in try numbers(prefix) where old != kept { try setAside(prefix, old) }
   }
 
-  /// Moves the file that is named `prefix` and `number` to the same folder.
+  /// Moves the file that is named `prefix` and `number` to the folder `former`.
   public func setAside(_ prefix: String, _ number: Int64) throws {
     try setAside(path(prefix, number))
   }
 
-  /// Moves a file to the same folder. If a file there has the name already, the moved file gets the name `NAME+2`,
-  /// `NAME+3` and so on, before `.satchel`.
+  /// Moves a file to the folder `former`. If a file there has the same name, the moved file is named
+  /// `NAME+2.satchel`, `NAME+3.satchel` and so on.
   public func setAside(_ path: String) throws {
     try files.makeDirectory(folder.former, mode: 0o755)
     let name = Paths.name(of: path)
@@ -129,7 +129,7 @@ public struct BundleArchive: Sendable {
     return try files.list(folder).compactMap { number(in: $0, prefix) }.sorted()
   }
 
-  /// The number in a file's name that is `prefix`, a number and `.satchel`; nil for other names.
+  /// The number in a file name that consists of `prefix`, a number and `.satchel`; nil for other names.
   public static func number(in name: String, _ prefix: String) -> Int64? {
     guard name.hasPrefix(prefix), name.hasSuffix(end), name.utf8.count > prefix.utf8.count + end.utf8.count else {
       return nil
@@ -139,8 +139,8 @@ public struct BundleArchive: Sendable {
     return Int64(Substring(digits))
   }
 
-  /// The number in the name of a file beside another file of this name, with `+` and hexadecimal digits after the
-  /// number; nil for other names.
+  /// The number in a file name that consists of `prefix`, a number, `+`, hexadecimal digits and `.satchel`; nil for
+  /// other names. A file has such a name because another file had the same number.
   public static func formerNumber(in name: String, _ prefix: String) -> Int64? {
     guard name.hasSuffix(end), let sign = name.utf8.lastIndex(of: UInt8(ascii: "+")) else { return nil }
     let copy = name.utf8[name.utf8.index(after: sign)...].dropLast(end.utf8.count)

@@ -3,10 +3,10 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// `bundles/inbox/parts`: the pieces of volumes that came, until all pieces of a bundle are here.
+/// `bundles/inbox/parts`: the pieces from volumes that came. They stay until all pieces of their bundle are here.
 ///
-/// The pieces take no more room than was sent. `BundlePartsLimits` limits that room. Pieces to which nothing was added
-/// for 90 days are deleted.
+/// `BundlePartsLimits` limits the room for pieces. The pieces of a bundle are deleted 90 days after the last of them
+/// came.
 public struct BundleParts {
   private let folder: WorkspaceFolder
   let platform: Platform
@@ -18,21 +18,22 @@ public struct BundleParts {
 
   var root: String { Paths.join(folder.inbox, "parts") }
 
-  /// The pieces of one bundle that was cut into pieces of one size. The bundle may be cut several times, and the pieces
-  /// may come in any order.
+  /// The pieces of one bundle that was cut into pieces of one size. Pieces of the same size fit together, even if the
+  /// bundle was cut several times. They may come in any order.
   public struct Waiting: Sendable {
     /// The file name of the whole bundle.
     public let whole: String
     public let parts: Int64
     /// The numbers of the missing volumes, without parity volumes.
     public let missing: [Int64]
-    /// The numbers of the missing parity volumes, from 1 on. Empty if no volume that came says that there are any.
+    /// The numbers of the missing parity volumes, counted from 1. Empty if no volume that came says that there are
+    /// parity volumes.
     public let missingParity: [Int64]
-    /// The number of volumes that must still come. Any of the missing volumes are as good as any others.
+    /// The number of volumes that must still come. Any of the missing volumes count, parity volumes too.
     public let needed: Int64
-    /// The folder of the pieces, or the file of the whole bundle.
+    /// The folder of the pieces, or the file if the bundle is whole.
     public let path: String
-    /// Whether no piece is here, because the whole bundle already waits in `bundles/inbox/waiting`.
+    /// Whether the whole bundle already waits in `bundles/inbox/waiting`, so that no pieces are kept.
     public let isWhole: Bool
     /// The size of each piece except the last.
     let pieceBytes: Int64
@@ -41,7 +42,7 @@ public struct BundleParts {
 
     /// - Parameters:
     ///   - present: the numbers of the volumes that are here. Parity volumes have numbers above `parts`.
-    ///   - parity: the known number of parity volumes.
+    ///   - parity: the number of parity volumes, as far as it is known.
     init(whole: String, parts: Int64, parity: Int64, present: Set<Int64>, path: String, pieceBytes: Int64) {
       (self.whole, self.parts, self.path, self.pieceBytes) = (whole, parts, path, pieceBytes)
       (isWhole, count) = (false, Int64(present.count))
@@ -56,15 +57,15 @@ public struct BundleParts {
       (missing, missingParity, needed, pieceBytes, count) = ([], [], 0, 0, 0)
     }
 
-    /// Whether the pieces that are here make the bundle.
+    /// Whether the pieces that are here are enough to join the bundle.
     public var isComplete: Bool { needed == 0 && !path.isEmpty && !isWhole }
 
-    /// The bytes of all pieces that are here, also of pieces that are not needed. No piece is larger than `pieceBytes`.
+    /// The most bytes that the pieces here can have together, including pieces that are not needed.
     var bytes: Int64 { count * pieceBytes }
   }
 
-  /// Keeps the piece of a verified volume, unless the pieces that are here already make the bundle. Throws a `Refusal`
-  /// if its sender's pieces, or all pieces, take too much room.
+  /// Keeps the piece of a verified volume, unless enough pieces for the bundle are here already. Throws a `Refusal`
+  /// if the pieces of this sender, or of all senders, take too much room.
   public func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, within limits: BundlePartsLimits
   ) throws -> Waiting {
@@ -73,8 +74,8 @@ public struct BundleParts {
     else { throw BundleError.manifest("it carries no piece") }
     let place = Paths.join(root, Self.name(bundle.manifest, volume, piece: piece))
     try adoptFormer(bundle.manifest.from(bundle.senderName), volume, piece: piece, at: place)
-    // A piece of a compressed file hardly shrinks when it is compressed again. So a volume that expands more does not
-    // hold such a piece.
+    // A piece is part of a compressed file, so it can hardly be compressed again. If the content of a volume is much
+    // larger than its file, it is no such piece.
     let most = BundlePartsLimits.mostBytes(ofPieceIn: try bundle.file.bytes)
     guard size <= most else { throw BundleError.tooLarge("The piece that it carries", limit: most) }
     if try platform.files.kind(place) == .directory {
@@ -93,7 +94,7 @@ public struct BundleParts {
     return try waiting(at: place, named: bundle.manifest.wholeFileName, parts: volume.parts, piece: piece)
   }
 
-  /// The result of `keep` as if no other piece were here. Nothing is kept.
+  /// The result that `keep` would have if no other piece were here. Nothing is written.
   public func rehearse(_ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume) -> Waiting {
     Waiting(
       whole: bundle.manifest.wholeFileName, parts: volume.parts, parity: volume.parity, present: [volume.part],
@@ -101,12 +102,13 @@ public struct BundleParts {
       pieceBytes: 0)
   }
 
-  /// Passes the whole bundle to `body` if a volume completed it, with the manifest of this volume. If the whole bundle
-  /// waits here as one file, `body` gets no manifest. Returns nil if other volumes must come first, or if this is not
-  /// the manifest of a volume.
+  /// Calls `body` with the whole bundle if enough pieces are here. `body` also gets the manifest of the last volume,
+  /// or nil if the whole bundle already waits as one file. Returns nil if more volumes must come first, or if
+  /// `manifest` is not of a volume.
   /// - Parameters:
-  ///   - waiting: the result of `keep` for the volume; nil: it was not kept.
-  ///   - state: a text that changes if the result of the import may change; nil: the pieces are always joined.
+  ///   - waiting: the result of `keep` for the volume; nil if the volume was not kept.
+  ///   - state: a text that differs if another attempt to import may end differently; nil: the pieces are joined at
+  ///     each call.
   public func whole<T>(
     of manifest: Manifest, _ waiting: Waiting?, in state: @autoclosure () throws -> String?,
     _ body: (_ path: String, _ volume: Manifest?) throws -> T
@@ -117,11 +119,11 @@ public struct BundleParts {
     return try join(waiting, volume, in: state()) { try body($0, manifest) }
   }
 
-  /// Joins the pieces, and passes the whole bundle to `body`. Enough pieces must be here: missing pieces are computed
-  /// from parity pieces. The pieces are deleted if the bundle was imported, can never be imported, or waits now as a
-  /// whole. They stay if `body` failed for another reason.
+  /// Joins the pieces and calls `body` with the whole bundle. Enough pieces must be here; missing pieces are computed
+  /// from parity pieces. The pieces are deleted if the bundle was imported, can never be imported, or now waits as a
+  /// whole. Otherwise they stay.
   ///
-  /// Throws the same refusal again, without joining, if the bundle was refused a short time ago.
+  /// If the same bundle was refused a short time ago, throws that refusal again without joining.
   private func join<T>(
     _ waiting: Waiting, _ volume: Manifest.Volume, in state: String?, _ body: (_ path: String) throws -> T
   ) throws -> T {
@@ -166,7 +168,7 @@ public struct BundleParts {
     try files.rename(whole.path, to: path)
   }
 
-  /// The bundles of which only some pieces are here.
+  /// The bundles whose pieces wait here.
   public func waiting() throws -> [Waiting] {
     guard try platform.files.kind(root) == .directory else { return [] }
     return try platform.files.list(root).compactMap { name in
@@ -178,9 +180,9 @@ public struct BundleParts {
     }
   }
 
-  /// Deletes the pieces of a sender's bundles with these numbers.
-  /// - Parameter isNeeded: whether the pieces of a bundle with a number stay. It also gets the id of the whole bundle;
-  ///   nil: an earlier release kept the first of these pieces.
+  /// Deletes the pieces of the sender's bundles whose numbers are in `numbers`.
+  /// - Parameter isNeeded: whether the pieces of a bundle stay. `whole` is the id of the whole bundle; nil if an
+  ///   earlier release kept its first piece without the id.
   public func forget(
     _ sender: PartsSender, _ numbers: some RangeExpression<Int64>,
     unless isNeeded: (_ number: Int64, _ whole: BundleID?) throws -> Bool = { _, _ in false }
@@ -214,7 +216,7 @@ public struct BundleParts {
     if try platform.files.kind(path) == nil { try platform.files.replace(path, mode: 0o644, contents: []) }
   }
 
-  /// The file whose name has the id of the whole bundle.
+  /// An empty file beside the pieces has this prefix and the id of the whole bundle as its name.
   private static let wholePrefix = "whole-"
 
   private func whole(in place: String) throws -> BundleID? {
@@ -224,7 +226,7 @@ public struct BundleParts {
 
   private static let parityPrefix = "parity-"
 
-  /// The largest number of parity volumes that a volume of these pieces named; 0: no volume named any.
+  /// The largest number of parity volumes that any volume of these pieces stated; 0 if none stated one.
   private func knownParity(in place: String, of parts: Int64) throws -> Int64 {
     let known = try platform.files.list(place).compactMap { name in
       name.hasPrefix(Self.parityPrefix) ? Int64(name.dropFirst(Self.parityPrefix.count)) : nil
@@ -232,13 +234,13 @@ public struct BundleParts {
     return min(max(0, known ?? 0), max(0, Manifest.Volume.mostWithParity - parts))
   }
 
-  /// Records how many parity volumes there are, in the name of a file beside the pieces.
+  /// Records the number of parity volumes in the name of an empty file beside the pieces.
   private func noteParity(_ count: Int64, in place: String) throws {
     if count > 0 { try mark("\(Self.parityPrefix)\(count)", in: place) }
   }
 
-  /// The name of the folder for the pieces of a bundle. It has the sender's id, because two senders may give themselves
-  /// one name.
+  /// The name of the folder for the pieces of a bundle. It has the sender's id, because two senders may use the same
+  /// name.
   private static func name(_ manifest: Manifest, _ volume: Manifest.Volume, piece: Int64) -> String {
     "\(formerName(manifest, volume, piece: piece))~\(manifest.from.id.text)"
   }
@@ -249,8 +251,8 @@ public struct BundleParts {
     return "\(stem)~\(volume.parts)~\(piece)~\(volume.digest.hexadecimal.prefix(16))"
   }
 
-  /// Moves pieces of the bundle that an earlier release kept.
-  /// - Parameter manifest: the manifest with the name that the sender gives itself.
+  /// Moves the pieces of this bundle from the folder that an earlier release made.
+  /// - Parameter manifest: the manifest with the name that the sender has given itself.
   private func adoptFormer(
     _ manifest: Manifest, _ volume: Manifest.Volume, piece: Int64, at place: String
   ) throws {
@@ -261,7 +263,8 @@ public struct BundleParts {
 }
 
 extension Manifest {
-  /// Checks that this is the bundle of which a verified volume is a piece.
+  /// Throws if this is not the bundle of which a verified volume holds a piece.
+  /// - Parameter volume: the manifest of the volume; nil: nothing is checked.
   public func check(isWholeOf volume: Manifest?) throws(BundleError) {
     guard let volume, case .volume(let body) = volume.body else { return }
     guard kind == body.whole, bundle == body.of, number == body.number, dataset == volume.dataset, from == volume.from,

@@ -9,14 +9,14 @@ public struct BundlePartsLimits: Sendable {
   /// The limit for all senders, in bytes.
   let ofAll: Int64
 
-  /// The most bundles of one sender, or cuts of one bundle, that wait.
+  /// The most incomplete bundles of one sender. If one bundle was cut into pieces of several sizes, each size counts.
   static let mostWholes = 8
-  /// The bytes that stay free for everything else on the medium.
+  /// The bytes that must stay free on the medium for other programs.
   public static let leastFree: Int64 = 1 << 30
   static let keptDays: Int64 = 90
 
-  /// - Parameter bytes: the largest expected size of one sender's bundle. Two bundles may be on their way, each on its
-  ///   own sticks.
+  /// - Parameter bytes: the largest expected size of one sender's bundle. The limit allows two bundles of this size,
+  ///   because two may be on their way on different sticks.
   public init(ofBundlesWith bytes: Int64) {
     ofOne = 2 * max(bytes, 2 << 30)
     ofAll = 4 * ofOne
@@ -27,8 +27,9 @@ public struct BundlePartsLimits: Sendable {
 }
 
 extension BundleParts {
-  /// Throws a `Refusal` if there is no room for one more piece. First deletes old pieces. If too many bundles of the
-  /// sender wait, also deletes the pieces of the oldest bundle. A newer bundle contains the older bundle.
+  /// Throws a `Refusal` if there is no room for one more piece. First deletes pieces that are too old. If too many
+  /// bundles of the sender wait, the pieces of its oldest bundle are deleted too: a newer bundle contains the changes
+  /// of an older one.
   func makeRoom(
     for bytes: Int64, at place: String, of manifest: Manifest, within limits: BundlePartsLimits
   ) throws {
@@ -61,11 +62,11 @@ extension BundleParts {
     )
   }
 
-  /// Deletes pieces to which nothing was added for a long time.
+  /// Deletes pieces to which no other piece was added for `keptDays`.
   public func forgetOld() throws {
     for waiting in try waiting() {
       guard let last = try lastDay(in: waiting.path) else {
-        // These pieces came before dates were recorded.
+        // An earlier release kept these pieces without a day.
         try noteDay(in: waiting.path)
         continue
       }
@@ -73,19 +74,19 @@ extension BundleParts {
     }
   }
 
-  /// Today's date by this machine's clock, in days since 1970.
+  /// Today's date in UTC by this machine's clock, in days since 1970.
   private var today: Int64 { platform.clock.milliseconds() / 86_400_000 }
 
   private static let dayPrefix = "day-"
 
-  /// The day when the last piece came, from the name of a file beside the piece; nil: there is no such file.
+  /// The day when the last piece came, from the name of a file beside the pieces; nil if no day is recorded.
   private func lastDay(in place: String) throws -> Int64? {
     try platform.files.list(place).compactMap { name in
       name.hasPrefix(Self.dayPrefix) ? Int64(name.dropFirst(Self.dayPrefix.count)) : nil
     }.max()
   }
 
-  /// Records that a piece came today.
+  /// Records that a piece of this bundle came today.
   func noteDay(in place: String) throws {
     let name = "\(Self.dayPrefix)\(today)"
     let all = try platform.files.list(place).filter { $0.hasPrefix(Self.dayPrefix) }

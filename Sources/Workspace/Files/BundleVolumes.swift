@@ -3,9 +3,9 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// Cuts bundles that were made here into volumes.
+/// Cuts bundles that this replica made into volumes.
 public struct BundleVolumes {
-  /// The smallest size of a volume's file: a smaller one would be mostly overhead.
+  /// The smallest size of a volume's file. A smaller file would consist mostly of manifest and signature.
   public static let leastBytes: Int64 = 64 << 10
 
   private let folder: WorkspaceFolder
@@ -18,15 +18,15 @@ public struct BundleVolumes {
     self.reader = reader
   }
 
-  /// Cuts a bundle that was made here, if its file is larger than `size`. Returns the volumes' paths; empty: the file
-  /// fits.
+  /// Cuts a bundle that this replica made, if its file is larger than `size`. Returns the paths of the volumes; empty
+  /// if the file fits.
   ///
-  /// Volumes in the outbox replace the bundle there, and the bundle moves to `sent`.
+  /// If the volumes go into the outbox, they replace the bundle there, and the bundle moves to `sent`.
   /// - Parameters:
   ///   - parity: the number of parity volumes.
-  ///   - target: the folder for the volumes; nil: the outbox.
-  ///   - trust: all keys with which the bundle may be signed.
-  ///   - recipients: returns the recipients of the volumes. It is called only if the bundle is encrypted.
+  ///   - target: the folder for the volumes; nil means the outbox.
+  ///   - trust: the public keys that may have signed the bundle.
+  ///   - recipients: returns the age recipients of the volumes. It is called only if the bundle is encrypted.
   public func cut(
     _ file: String, size: Int64, parity: ParityShare, into target: String?, trust: [PublicKey],
     key: borrowing SigningKey, recipients: () throws -> [AgeRecipient]
@@ -53,16 +53,16 @@ public struct BundleVolumes {
     return paths
   }
 
-  /// Puts the volumes of a bundle on a medium, as many as fit, and records which.
+  /// Puts as many volumes of a bundle on a medium as fit, and records which ones.
   ///
-  /// Goes on with the volumes that no medium has yet. If media have all volumes, and this medium has none of them,
-  /// another round begins: a stick may be lost.
+  /// Begins with the volumes that no medium has yet. If media have all volumes and this medium has none, it gets
+  /// volumes again, because another stick may be lost.
   /// - Parameters:
   ///   - medium: the medium and its room.
-  ///   - parity: the number of parity volumes, which come last. If media carry volumes of the bundle already, the
-  ///     number may only grow.
-  ///   - trust: all keys with which the bundle may be signed.
-  ///   - recipients: returns the recipients of the volumes. It is called only if the bundle is encrypted.
+  ///   - parity: the number of parity volumes, which come after the others. If media already carry volumes of the
+  ///     bundle, this number cannot fall.
+  ///   - trust: the public keys that may have signed the bundle.
+  ///   - recipients: returns the age recipients of the volumes. It is called only if the bundle is encrypted.
   public func put(
     _ file: String, on medium: some VolumeMedium, parity: ParityShare, trust: [PublicKey], key: borrowing SigningKey,
     recipients: () throws -> [AgeRecipient]
@@ -89,15 +89,16 @@ public struct BundleVolumes {
     return carried
   }
 
-  /// The size of each volume, if `medium` is the first medium for the bundle.
+  /// The size of each volume if `medium` is the first medium of this bundle.
   private func volumeSize(for medium: some VolumeMedium, of file: String, _ parity: ParityShare) throws -> Int64 {
     let least = try VolumeCutter.size(of: platform.files.size(file), with: parity)
     return max(min(medium.room / Self.mostOnOne, Self.mostBytes), Self.leastBytes, least)
   }
 
-  /// So many volumes go on a stick of the first stick's size. If they were larger, smaller sticks could not help.
+  /// At least this number of volumes fits on a stick of the first stick's size. With larger volumes a smaller stick
+  /// might hold none.
   private static let mostOnOne: Int64 = 8
-  /// The largest volume that is chosen without a person's word.
+  /// The largest size of a volume that Satchel chooses itself. A person may choose a larger one.
   private static let mostBytes: Int64 = 1 << 30
 
   private func removeVolumes(of name: String) throws {
@@ -106,8 +107,8 @@ public struct BundleVolumes {
     }
   }
 
-  /// Removes volumes from the outbox if their bundle is named `prefix` and a number below `number`. The bundle can be
-  /// cut again.
+  /// Removes volumes from the outbox whose bundle is named `prefix` and a number below `number`. The bundle can be
+  /// cut again later.
   public static func remove(_ prefix: String, below number: Int64, folder: WorkspaceFolder, files: any FileSystem)
     throws
   {
@@ -119,23 +120,24 @@ public struct BundleVolumes {
   }
 }
 
-/// A medium that takes volumes of a bundle.
+/// A medium that can hold volumes of a bundle.
 public protocol VolumeMedium {
-  /// The free bytes for volumes.
+  /// The bytes that are free for volumes.
   var room: Int64 { get }
-  /// Whether the medium has any volume of a bundle.
+  /// Whether the medium holds any volume of a bundle.
+  /// - Parameter whole: the file name of the whole bundle.
   func holdsVolumes(of whole: String) throws -> Bool
-  /// Puts a volume on the medium. Returns false, and does nothing, if the volume does not fit.
+  /// Puts a volume on the medium. If the volume does not fit, returns false and writes nothing.
   func put(_ file: String, named name: String) throws -> Bool
 }
 
-/// The parts of a volume's file name. The name only helps to find the file. The file's manifest says what the file is.
+/// The parts of a volume's file name. The name only helps to find volumes: the signed manifest says what a file is.
 struct VolumeName {
   /// The file name of the whole bundle.
   let whole: String
   let isParity: Bool
 
-  /// nil: the name is not the name of a volume.
+  /// nil if `name` is not the name of a volume.
   init?(_ name: String) {
     let words = name.split(separator: "-", omittingEmptySubsequences: false)
     guard let last = words.last, words.count > 3, last.hasSuffix(".satchel") else { return nil }
@@ -149,17 +151,18 @@ struct VolumeName {
     whole = words.dropLast().joined(separator: "-") + ".satchel"
   }
 
-  /// The number of the whole bundle, if its name is `prefix` and a number.
+  /// The number of the whole bundle; nil if the bundle's name is not `prefix`, a number and `.satchel`.
   func number(_ prefix: String) -> Int64? { BundleArchive.number(in: whole, prefix) }
 }
 
-/// Checks the names of bundles and volumes.
+/// Reads the file names of bundles and volumes.
 public enum BundleName {
-  /// The name of the whole bundle, if this is the name of a volume.
+  /// The file name of the whole bundle; nil if `name` is not the name of a volume.
   public static func whole(ofVolume name: String) -> String? { VolumeName(name)?.whole }
 
-  /// Whether a bundle of a dataset could have this name: `camp-tablet-hub-1.satchel`, `camp-tablet-hub-1-2of5.satchel`.
-  /// The check is cheap: a stick may hold very many files.
+  /// Whether `name` has the form of a name of a bundle or volume in this dataset. Examples are
+  /// `camp-tablet-hub-1.satchel` and `camp-tablet-hub-1-2of5.satchel`. The file is not opened, because a stick may
+  /// hold very many files.
   public static func fits(_ name: String, dataset: String) -> Bool {
     guard name.utf8.count <= mostBytes, name.utf8.starts(with: "\(dataset)-".utf8) else { return false }
     let whole = VolumeName(name)?.whole ?? name
@@ -168,31 +171,32 @@ public enum BundleName {
     return number.map { $0.count < 20 && $0.allSatisfy { (48...57).contains($0) } } ?? false
   }
 
-  /// Whether this is the name of a parity volume: `camp-tablet-hub-1-p1of2.satchel`.
+  /// Whether `name` is the name of a parity volume. An example is `camp-tablet-hub-1-p1of2.satchel`.
   public static func isOfParity(_ name: String) -> Bool { VolumeName(name)?.isParity ?? false }
 
-  /// Whether a bundle's name ends as the name of a bundle for this receiver does. A longer name of another receiver may
-  /// end in the same way.
+  /// Whether `name` ends like the name of a bundle for this receiver. The name of another receiver may have the same
+  /// end: `tablet` and `old-tablet`, for example.
   public static func endsFor(_ receiver: String, _ name: String) -> Bool {
     stem(of: name).hasSuffix("-\(receiver)")
   }
 
-  /// Whether a bundle's name, which ends as `endsFor` says, fits no other receiver: its sender's name has no hyphen.
+  /// Whether a name for which `endsFor` is true can only be for this receiver. That is so if the rest, the sender's
+  /// name, has no hyphen.
   public static func fitsOnly(_ receiver: String, _ name: String, dataset: String) -> Bool {
     !stem(of: name).dropFirst("\(dataset)-".count).dropLast("-\(receiver)".count).contains("-")
   }
 
-  /// The receiver in the name of a sender's own bundle; nil: the name is not of such a bundle.
+  /// The receiver's name in a bundle's name; nil if `name` is not the name of a bundle from `sender`.
   public static func receiver(of name: String, from sender: String, dataset: String) -> String? {
     let (stem, beginning) = (stem(of: name), "\(dataset)-\(sender)-")
     return stem.hasPrefix(beginning) && stem.count > beginning.count ? String(stem.dropFirst(beginning.count)) : nil
   }
 
-  /// The names of the dataset, the sender and the receiver in a bundle's name.
+  /// The part of a bundle's name before its number: the names of the dataset, the sender and the receiver.
   private static func stem(of name: String) -> String {
     (VolumeName(name)?.whole ?? name).split(separator: "-").dropLast().joined(separator: "-")
   }
 
-  /// Three names of at most 40 bytes, two numbers of parts, and a number.
+  /// Room for three names of at most 40 bytes each, for the numbers and for the ending.
   private static let mostBytes = 200
 }

@@ -3,15 +3,16 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// A bundle that is larger than one stick, and which of its volumes were put on sticks.
+/// A bundle that is too large for one stick, with a record of the volumes that were put on sticks.
 public struct CarriedVolumes: Sendable {
   /// The file name of the whole bundle.
   public let whole: String
-  /// The largest size of a volume's file, in bytes. Volumes of one size fit together, whenever they are cut.
+  /// The largest size of a volume's file, in bytes. Volumes that were cut at different times fit together if this
+  /// size is the same.
   let size: Int64
   /// The number of volumes, without parity volumes.
   public let parts: Int64
-  /// The number of parity volumes. Their numbers follow `parts`.
+  /// The number of parity volumes. Their volume numbers begin after `parts`.
   public internal(set) var parity: Int64
   /// The numbers of the volumes that were put on a stick.
   let put: Set<Int64>
@@ -21,8 +22,9 @@ public struct CarriedVolumes: Sendable {
   /// The numbers of the volumes that no stick has yet.
   public var missing: [Int64] { (1...(parts + parity)).filter { !put.contains($0) } }
 
-  /// The same state, with parity volumes that are requested now. There are never fewer than before, because sticks may
-  /// carry them.
+  /// The same state with the number of parity volumes that is requested now. The number never falls, because sticks
+  /// may already carry parity volumes.
+  /// - Throws: `WorkspaceError` if the bundle would have too many volumes.
   func adding(_ requested: ParityShare) throws -> CarriedVolumes {
     var volumes = self
     volumes.parity = max(parity, requested.count(for: parts))
@@ -37,7 +39,8 @@ public struct CarriedVolumes: Sendable {
     return volumes
   }
 
-  /// Whether this is an incomplete bundle with the name `prefix` and a number above `number`, which the receiver has.
+  /// Whether sticks still lack volumes of this bundle, and the receiver needs it: its name is `prefix` and a number
+  /// above `number`.
   public func isAwaited(_ prefix: String, above number: Int64) -> Bool {
     guard let own = BundleArchive.number(in: whole, prefix) else { return false }
     return own > number && !missing.isEmpty
@@ -49,7 +52,7 @@ extension CarriedVolumes {
     guard let whole = document["whole"]?.stringValue, let size = document["size"]?.integerValue,
       let parts = document["parts"]?.integerValue, let put = document["put"]?.arrayValue, parts > 0
     else { return nil }
-    // A file of an earlier release has no parity.
+    // Earlier releases wrote no parity.
     let parity = max(0, document["parity"]?.integerValue ?? 0)
     guard parity == 0 || parts <= Manifest.Volume.mostWithParity - parity else { return nil }
     self.init(
@@ -67,7 +70,7 @@ extension CarriedVolumes {
 
 /// The file `bundles/volumes.json`: the bundles of this workspace that sticks carry in volumes.
 ///
-/// If the file is lost, the bundle is put on sticks from its first volume on.
+/// If the file is lost, the volumes of a bundle are put on sticks again from the first volume on.
 public struct CarriedVolumesFile {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -75,7 +78,7 @@ public struct CarriedVolumesFile {
   public init(_ folder: WorkspaceFolder, _ files: any FileSystem) { (self.folder, self.files) = (folder, files) }
 
   private var path: String { folder.path("bundles/volumes.json") }
-  /// Up to 9,999 numbers for each of many receivers.
+  /// Enough for 9,999 volume numbers for each of many receivers.
   private static let mostBytes = 16 << 20
 
   public func list() throws -> [CarriedVolumes] {
@@ -83,12 +86,14 @@ public struct CarriedVolumesFile {
     return (document?["volumes"]?.arrayValue ?? []).compactMap { CarriedVolumes($0) }
   }
 
-  /// Stores the state of one bundle, in place of an earlier state.
+  /// Stores the state of one bundle and replaces its earlier state.
   func save(_ volumes: CarriedVolumes) throws {
     try store(list().filter { $0.whole != volumes.whole } + [volumes])
   }
 
-  /// Forgets bundles, because other bundles contain their changes or because they are on a stick as a whole.
+  /// Removes bundles from the file, because newer bundles contain their changes or because a stick has the whole
+  /// bundle.
+  /// - Parameter isPast: whether the bundle with this file name is removed.
   public func forget(_ isPast: (_ whole: String) -> Bool) throws {
     let all = try list()
     let left = all.filter { !isPast($0.whole) }

@@ -2,25 +2,26 @@ import SatchelBundle
 import SatchelJSON
 import SatchelValues
 
-/// A bundle that was not taken, although its file is sound.
+/// A failed import of a bundle whose file is sound.
 public struct FailedImport: Sendable {
-  /// The bundle, its sender and its receiver.
+  /// The ids of the bundle, of its sender and of its receiver.
   public struct Origin: Hashable, Sendable {
     public let sender: ReplicaID
     public let senderName: String
-    /// The id of this replica at that time. A device that continues under a new name has another id, and other numbers.
+    /// The id of this replica when the bundle came. A device that continues under a new name has another id, and
+    /// receives bundles with other numbers.
     let receiver: ReplicaID
     let kind: BundleKind
     let bundle: BundleID
-    /// The sender's own number of the bundle. If a volume came, the number of the whole bundle.
+    /// The number that the sender gave the bundle. For a volume: the number of the whole bundle.
     public let number: Int64
   }
 
-  /// The file's name.
+  /// The name of the bundle's file.
   public let file: String
-  /// nil: the manifest could not be read, or an earlier version of Satchel recorded the failure.
+  /// nil if the manifest could not be read, or if an earlier release of Satchel recorded the failure.
   public let origin: Origin?
-  /// nil: an earlier version of Satchel recorded the failure.
+  /// nil if an earlier release of Satchel recorded the failure.
   public let code: Reason?
   public let message: String
   public let hint: String?
@@ -30,8 +31,11 @@ public struct FailedImport: Sendable {
   /// The text that `status` shows.
   public var words: String { ["\(file): \(message)", hint].compactMap(\.self).joined(separator: " ") }
 
-  /// Whether nothing is missing any more, because this bundle or a newer bundle from its sender was taken.
-  /// - Parameter verdict: the verdict on the bundle that came. The origin of that bundle is `other`.
+  /// Whether this failure needs no attention any more, because the bundle or a newer bundle from its sender was
+  /// taken.
+  /// - Parameters:
+  ///   - other: the origin of the bundle that came now.
+  ///   - verdict: the verdict on that bundle.
   func isMadeUpFor(by other: Origin, _ verdict: Verdict) -> Bool {
     let isTaken = [.imported, .collected, .unused].contains(verdict)
     guard let origin else { return isTaken }
@@ -42,9 +46,9 @@ public struct FailedImport: Sendable {
 }
 
 extension FailedImport.Origin {
-  /// - Parameter own: the id of the replica at which the bundle came.
+  /// - Parameter own: the id of the replica that received the bundle.
   init(_ manifest: Manifest, at own: ReplicaID) {
-    // A hub's own bundle that a device brings back belongs to that device.
+    // If a device brings back a bundle that the hub made, the device counts as the sender.
     let other = manifest.from.id == own ? manifest.to : manifest.from
     (sender, senderName, receiver) = (other.id, other.name, own)
     if case .volume(let volume) = manifest.body {

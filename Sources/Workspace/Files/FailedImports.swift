@@ -10,8 +10,8 @@ public protocol ImportOutcome {
   var verdict: Verdict { get }
 }
 
-/// The file `bundles/failed-import.json`: the bundles that one workspace did not take, at most one of each sender and
-/// kind. `status` names each of them until that bundle or a newer bundle from its sender is taken.
+/// The file `bundles/failed-import.json`: the bundles whose import failed, at most one for each sender and kind.
+/// `status` names each of them until that bundle or a newer bundle from its sender is taken.
 public struct FailedImports {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -20,10 +20,10 @@ public struct FailedImports {
   private let own: ReplicaID
   private let runMode: RunMode
 
-  /// The most failures that are kept. With `mostBytes` it limits the file. The oldest failures are dropped first.
+  /// The most failures in the file; the oldest are dropped first. `mostBytes` limits the file too.
   private static let most = 200
   private static let mostBytes = 1 << 20
-  /// The most characters that are kept of a message, and of a hint: an app's trigger can give a message of any length.
+  /// The most characters of a message and of a hint. The trigger of an app can cause a message of any length.
   private static let longestText = 1_000
 
   public init(_ folder: WorkspaceFolder, _ platform: Platform, at own: ReplicaID, _ runMode: RunMode = .commit) {
@@ -32,17 +32,17 @@ public struct FailedImports {
 
   private var path: String { folder.path("bundles/failed-import.json") }
 
-  /// The bundles that were not taken, the newest failure first.
+  /// The failed bundles, the newest failure first.
   public func list() throws -> [FailedImport] {
-    // A device that continues under a new name gets other bundles.
+    // A device that continues under a new name does not need the bundles for its former id.
     try stored().filter { $0.origin.map { $0.receiver == own } ?? true }
   }
 
-  /// Runs an import. Records a failure that nothing else would show. Forgets earlier failures if, after this import,
-  /// nothing of them is missing.
+  /// Runs an import. If it fails, records the failure, unless `status` shows it in another way. If it succeeds,
+  /// removes the failures that the imported bundle makes unimportant.
   /// - Parameters:
   ///   - file: the path of the imported file.
-  ///   - manifest: the verified manifest of the file; nil: it cannot be verified.
+  ///   - manifest: returns the verified manifest of the file; nil if the manifest cannot be verified.
   public func noting<Report: ImportOutcome>(
     _ file: String, manifest: () throws -> Manifest?, _ body: () throws -> Report
   ) throws -> Report {
@@ -62,8 +62,8 @@ public struct FailedImports {
     }
   }
 
-  /// Refused files are shown by the quarantine, so they are not recorded. Faults of the machine or of another program
-  /// are not recorded, because they may be over by the next command. `status` shows damage to the database by itself.
+  /// The error to record; nil if it must not be recorded. The quarantine shows refused files, and `status` itself
+  /// shows damage to the database. A fault of the machine or of another program may be over at the next command.
   private static func wordsToKeep(of error: any Error) -> (any ExplainedError)? {
     if let refusal = error as? Refusal { return refusal.keeping == .inPlace ? refusal : nil }
     if let error = error as? SQLiteError { return error.isOfTheMachine || error.isDamage ? nil : DatabaseFault(error) }
@@ -72,7 +72,7 @@ public struct FailedImports {
     return error as? any ExplainedError
   }
 
-  /// Another error of SQLite. It returns with each import until the database is changed.
+  /// Another error of SQLite. Each import of the bundle fails in the same way until a person changes the database.
   private struct DatabaseFault: ExplainedError {
     let message: String
     var code: Reason { .database }
@@ -100,7 +100,7 @@ public struct FailedImports {
 
   private func stored() throws -> [FailedImport] {
     guard let document = try folder.document(at: path, files, mostBytes: Self.mostBytes) else { return [] }
-    // An earlier version of Satchel wrote the last failure alone.
+    // An earlier release of Satchel wrote only the last failure, as one object.
     guard let all = document["failed"]?.arrayValue else { return [FailedImport(document)].compactMap(\.self) }
     return all.compactMap { FailedImport($0) }
   }

@@ -3,20 +3,20 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// The source of a file to import.
+/// The place from which a file to import comes.
 public enum BundleSource: Sendable {
-  /// A person named the file, or the file was in the workspace.
+  /// A person named the file, or the file is in the workspace.
   case named
-  /// The file is on a stick. It is unchecked, and anyone could put it there.
+  /// The file is on a stick. Anyone could have put it there.
   case stick
 }
 
-/// A file on a stick, with the facts that its beginning proves.
+/// A file on a stick, and what the signed beginning of the file proves.
 public struct InspectedFile: Sendable {
   public let path: String
-  /// The sender, proved by a signature of a known key; nil: the file proves no sender.
+  /// The sender that a known key's signature proves; nil if the file proves no sender.
   public let sender: ReplicaID?
-  /// The digest that identifies copies of one bundle; nil: the file proves no sender.
+  /// The digest by which copies of one bundle are recognised; nil if the file proves no sender.
   public let digest: Digest?
   /// Whether the file is encrypted, and no key of this replica opens it.
   public private(set) var isForOtherRecipient = false
@@ -32,31 +32,33 @@ public struct InspectedFile: Sendable {
   }
 }
 
-/// A file on a stick that no key of this replica opens, judged by its name and its place. Neither of them is proved.
+/// The likely meaning of a file on a stick that no key of this replica can decrypt. It is judged by name and folder
+/// alone, which prove nothing.
 public enum UnopenedFile: Sendable {
-  /// It is for another replica, or this replica needs nothing of it.
+  /// The file is for another replica, or this replica does not need it.
   case unneeded
-  /// It is a bundle of the lost time, encrypted for a key that this hub replaced as lost. The hub does not need it.
+  /// The file is a bundle of the lost time, encrypted for a key that this hub replaced as lost. The hub does not need
+  /// it.
   case ofReplacedKey
-  /// It may be for a newer key of this replica. The refusal gives the next steps.
+  /// The file may be encrypted for a newer key of this replica. The refusal names the next steps.
   case mayBeForNewerKey(Refusal)
 }
 
-/// The sender whom the folder of a file names. Nothing proves it.
+/// The sender that the folder of a file names. No signature proves this sender.
 public struct ClaimedSender: Sendable {
   public let name: String
-  /// The beginning or the end of its id.
+  /// The beginning or the end of the sender's id.
   private let partOfID: String
 
   public init(name: String, partOfID: String) { (self.name, self.partOfID) = (name, partOfID) }
 
-  /// Whether the folder is the folder of this replica.
+  /// Whether the folder may be that of the replica with this id.
   public func mayBe(_ id: ReplicaID) -> Bool { id.text.hasPrefix(partOfID) || id.text.hasSuffix(partOfID) }
 }
 
 extension BundleReader {
-  /// Checks the beginnings of files. This is cheap, even if the files are large. Files that prove their sender come
-  /// first. Otherwise the order stays.
+  /// Checks only the beginning of each file, so large files take no longer. In the result, files that prove their
+  /// sender come first. Otherwise the order stays.
   public func inspect(_ paths: [String], trust: Trust) -> [InspectedFile] {
     let inspected = paths.map { path in
       do {
@@ -65,7 +67,7 @@ extension BundleReader {
       } catch BundleError.encryption(.noMatch) {
         return InspectedFile.forOtherRecipient(path)
       } catch {
-        // The import reports faults of the file or of the stick.
+        // The import will report the fault of the file or of the stick.
         return InspectedFile(path)
       }
     }
@@ -73,7 +75,7 @@ extension BundleReader {
   }
 }
 
-/// Secret keys that are read only once, even if they open many files.
+/// The secret keys that decrypt bundles. They are read only once, even if they decrypt many files.
 public final class RememberedIdentities {
   private let identities: () throws -> [AgeIdentity]
   private var result: Result<[AgeIdentity], any Error>?

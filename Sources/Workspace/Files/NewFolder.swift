@@ -1,7 +1,7 @@
 import SatchelPlatform
 
-/// A folder that is made under a temporary name, and gets its final name when it is complete. If the process that makes
-/// it is killed, the next `NewFolder` in the same parent folder removes the remains.
+/// A folder that is made under a temporary name and gets its final name when it is complete. If its process is
+/// killed, the next `NewFolder` in the same parent folder removes the remains.
 public struct NewFolder: ~Copyable {
   private static let prefix = HostFileSystem.temporaryPrefix + "making-"
 
@@ -9,7 +9,7 @@ public struct NewFolder: ~Copyable {
   private let target: String
   private let files: any FileSystem
   private let lock: FileLock
-  /// The path at which the caller makes the folder. Other files beside it are removed in the end.
+  /// The path at which the caller makes the folder. Other files in the temporary folder are removed at the end.
   public let path: String
 
   /// Throws `PlatformError.locked` if another process is making the same folder now.
@@ -30,10 +30,11 @@ public struct NewFolder: ~Copyable {
     path = Paths.join(place, "whole")
   }
 
-  // Nothing can be done if the folder cannot be removed. The next `NewFolder` in the same parent folder tries again.
+  // An error here is ignored: the next `NewFolder` in the same parent folder tries again to remove the folder.
   deinit { try? files.removeTree(place) }
 
-  /// Gives the folder its final name. An empty folder with that name is replaced. If this fails, no new folder is left.
+  /// Gives the folder its final name, in place of an empty folder with that name. If this fails, the new folder is
+  /// removed.
   public func publish() throws(PlatformError) {
     if try files.kind(target) != nil { try files.remove(target) }
     do throws(PlatformError) { try files.rename(path, to: target) } catch {
@@ -42,7 +43,8 @@ public struct NewFolder: ~Copyable {
     }
   }
 
-  /// Undoes the rename if only the sync failed. A second failure must not hide the first.
+  /// Undoes the rename if the rename was done but its sync failed. An error here is ignored, so that the caller gets
+  /// the first error.
   private func takeBack() {
     do throws(PlatformError) {
       if try files.kind(path) == nil { try files.rename(target, to: path) }

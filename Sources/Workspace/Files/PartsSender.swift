@@ -2,19 +2,20 @@ import SatchelBundle
 import SatchelPlatform
 import SatchelValues
 
-/// The sender of bundles whose pieces wait. Its id decides, whatever name it gives itself.
+/// The sender of bundles whose pieces are kept. The id identifies the sender, because a sender may change its name.
 public struct PartsSender {
   private let id: ReplicaID
-  /// The beginnings of the names by which earlier releases kept its pieces: they did not record the id.
+  /// The beginnings of the file names under which earlier releases kept pieces from this sender. Those releases did
+  /// not record the id.
   private let formerPrefixes: [String]
 
-  /// - Parameter names: the names that the sender has here or gives itself.
+  /// - Parameter names: the name of the sender at this replica, and the name that the sender gives itself.
   public init(_ id: ReplicaID, named names: [String], dataset: String, to receiver: String) {
     self.id = id
     formerPrefixes = names.map { Manifest.namePrefix(dataset: dataset, from: $0, to: receiver) }
   }
 
-  /// The number of a bundle of which pieces wait. nil if it is a bundle of another sender.
+  /// The number of a bundle whose pieces are kept; nil if another sender made the bundle.
   func number(of waiting: BundleParts.Waiting) -> Int64? {
     let words = Paths.name(of: waiting.path).split(separator: "~")
     if words.count == 5 {

@@ -4,35 +4,37 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// Keeps copies of refused files.
+/// The folder `bundles/quarantine` with copies of refused files.
 public enum Quarantine {
-  /// The largest file of which a copy is kept.
+  /// The most bytes of a file that is copied into the quarantine.
   private static let maximumBytes: Int64 = 1 << 30
-  /// The most files that are kept. With `mostBytes` it limits the folder. Files refused after that stay in place.
+  /// The most files in the quarantine. If it is full, a refused file stays in its own place. `mostBytes` limits the
+  /// folder too.
   public static let mostFiles = 1_000
   public static let mostBytes: Int64 = 4 << 30
-  /// The most files with the marks of one owner's keys, so that no signer takes the room of another. If a person
-  /// imports files without a known signer, all these files have the same mark.
+  /// The most files that the keys of one owner signed, so that no signer takes the room of another. All files without
+  /// a known signer count as files of one owner.
   public static let mostFilesOfOne = 200
   public static let days: Int64 = 90
-  /// The most bytes of the sender's name for a file in the file's name here.
+  /// The most bytes of the file's original name that its name in the quarantine keeps.
   private static let mostNameBytes = 150
   private static let reasonEnding = ".reason.txt"
-  /// The reasons after which a file waits for no person. Its bytes have the fault, its signer was revoked, or a person
-  /// chose another copy of its device. After any other refusal a person can do something, such as an enrolment.
+  /// After a refusal for one of these reasons there is nothing to do. The file itself is faulty, its signer was
+  /// revoked, or a person chose another copy of its device. After any other refusal a person can do something, for
+  /// example enrol the sender.
   private static let lasting: Set<Reason> = [
     .notABundle, .truncated, .trailingData, .badEntry, .tooLarge, .badSignature, .badDigest, .badManifest, .badLine,
     .revoked, .revokedKey, .parted,
   ]
 
-  /// The record of a file that was refused.
+  /// A file that was refused, with the error and the means to find its signer.
   public struct Refusing {
     let file: String
     let error: any ExplainedError
     let source: BundleSource
-    /// Returns the known key that signed a file's beginning; nil: no known key signed it.
+    /// Returns the known key whose signature is in the beginning of a file; nil if no known key signed it.
     let signer: (_ path: String) throws -> PublicKey?
-    /// Returns all keys that the owner of a key has or had.
+    /// Returns all present and former keys of the owner of a key.
     let keys: (_ signer: PublicKey) throws -> [PublicKey]
 
     public init(
@@ -44,12 +46,12 @@ public enum Quarantine {
     }
   }
 
-  /// The refusal of a file on a stick that was refused before, for the same lasting reason.
+  /// The refusal of a file on a stick that was refused before for the same lasting reason.
   public struct RefusedEarlier: ExplainedError {
     private let error: any ExplainedError
-    /// When the file was refused first, in milliseconds since 1970.
+    /// The time of the first refusal, in milliseconds since 1970.
     public let at: Int64
-    /// The local day of `at`, such as `2026-01-31`.
+    /// The local day of `at`, for example `2026-01-31`.
     public let day: String
 
     fileprivate init(_ error: any ExplainedError, at time: Int64, by clock: any WallClock) {
@@ -61,15 +63,14 @@ public enum Quarantine {
     public var hint: String? { error.hint }
   }
 
-  /// Keeps a copy of a refused file, with a text beside it that gives the reason, and records it in the ledger. Files
-  /// with the same bytes are kept once. A file on a stick that proves no sender is only recorded: anyone can make any
-  /// number of such files.
+  /// Copies a refused file into the quarantine, writes a text with the reason beside the copy, and records the
+  /// refusal in the ledger. Files with the same bytes are kept once. A file on a stick without a known signer is only
+  /// recorded, because anyone can make any number of such files.
   ///
-  /// A file in the inbox, or waiting there, is moved; any other file stays where the person has it. Such a file is only
-  /// recorded if it is no bundle by its first bytes.
-  ///
-  /// Throws a `RefusedEarlier` if a file on a stick was refused before for the same lasting reason, and nothing is left
-  /// to record or to keep.
+  /// A file in the inbox or in `waiting` is moved instead of copied. Any other file also stays in its own place. It
+  /// is only recorded if its first bytes show that it is no bundle.
+  /// - Throws: `RefusedEarlier` if a file on a stick was refused before for the same lasting reason, and nothing new
+  ///   must be recorded or kept.
   public static func keep(
     _ refused: Refusing, folder: WorkspaceFolder, platform: Platform, database: borrowing Database, _ runMode: RunMode
   ) throws {
@@ -84,8 +85,8 @@ public enum Quarantine {
     }
     if runMode == .dryRun { return }
     try Ledger.addRefusal(file: Paths.name(of: file), digest, reason: refused.error.reason, at: time, in: database)
-    // A file that is not a plain file, or that would fill the disk, is recorded and left in place. The same holds for a
-    // file that is in the quarantine already.
+    // An object that is not a plain file, a file that is too large and a file that is already in the quarantine are
+    // only recorded.
     guard isFile, Paths.parent(of: file) != folder.quarantine, try files.size(file) <= maximumBytes,
       try isEvidence(refused, folder, files)
     else { return }
@@ -93,7 +94,8 @@ public enum Quarantine {
     if folder.isForUs(file) { try files.remove(file) }
   }
 
-  /// Whether a refused file may hold a signature. A file in the inbox counts, too: it must not stay there.
+  /// Whether a refused file should be kept because it may hold a signature. A file in the inbox or in `waiting` is
+  /// always kept, because it must leave that folder.
   private static func isEvidence(
     _ refused: Refusing, _ folder: WorkspaceFolder, _ files: any FileSystem
   ) throws -> Bool {
@@ -101,12 +103,12 @@ public enum Quarantine {
     return try folder.isForUs(refused.file) || BundleReader.mayBeBundle(refused.file, files)
   }
 
-  /// When a file on a stick was refused first, in milliseconds since 1970. nil: it was not refused before, or a person
-  /// may have to act.
+  /// The time of the first refusal of a file on a stick, in milliseconds since 1970. nil if the file was not refused
+  /// before, or if a person may have to do something.
   ///
-  /// If a known key signed the file, a copy with all its bytes must be in the quarantine. Another file may have the
-  /// same beginning, for example a damaged bundle that was copied again.
-  /// - Parameter beginning: the digest of the file's beginning.
+  /// If a known key signed the file, the quarantine must hold a copy with exactly its bytes. Another file may have
+  /// the same beginning, for example a new copy of a bundle that was damaged before.
+  /// - Parameter beginning: the digest of the file's first bytes.
   private static func timeOfEarlier(
     _ refused: Refusing, beginning: Digest, _ folder: WorkspaceFolder, files: any FileSystem,
     database: borrowing Database
@@ -120,20 +122,21 @@ public enum Quarantine {
     return try isKept(digest(of: file, files), among: names(folder, files: files)) ? time : nil
   }
 
-  /// Returns whether the file is kept now, or was kept before. False: there is no room, or the file has changed since
-  /// it was checked.
+  /// Copies the file into the quarantine. Returns whether it is there now. False means that there is no room, or that
+  /// the file has changed since it was refused.
   private static func copy(
     _ refused: Refusing, at time: Int64, _ folder: WorkspaceFolder, _ files: any FileSystem
   ) throws -> Bool {
     let made = try files.createTemporary(in: folder.quarantine, mode: 0o600)
-    // If the file has got its final name, it is missing at this path.
+    // After the rename to the final name, there is no file at this path.
     defer { try? files.remove(made.path) }
     let (bytes, digest) = try fill(made.fd, from: refused.file, files)
     let time = UTCTime.fileName(milliseconds: time)
     let kept = try names(folder, files: files)
     if isKept(digest, among: kept) { return true }
     let signer = try refused.signer(made.path)
-    // A bad stick may return other bytes at each reading, so a copy that no known key signed is not kept.
+    // A faulty stick may return other bytes at each reading. A copy from a stick is kept only if a known key signed
+    // it.
     if refused.source == .stick, signer == nil { return false }
     let own = self.mark(of: signer)
     let marks = try Set((signer.map { try refused.keys($0) } ?? []).map(self.mark) + [own])
@@ -144,26 +147,27 @@ public enum Quarantine {
     let target = Paths.join(folder.quarantine, name)
     try files.rename(made.path, to: target)
     let error = refused.error
-    // A person may read this text with `cat`, and names in it may come from anyone.
+    // A person may print this text with `cat`, and anyone may have chosen the names in it. So control characters are
+    // made visible.
     let lines = [error.reason, error.message] + [error.hint].compactMap(\.self)
     let text = lines.map { "\(visible($0))\n" }.joined()
     try files.replace(target + reasonEnding, mode: 0o644, contents: Array(text.utf8))
     return true
   }
 
-  /// The mark of a file's bytes in its name. It follows the time.
+  /// The part of a quarantined file's name that shows its bytes. It follows the time.
   private static func mark(ofBytes digest: Digest) -> String { "-\(digest.hexadecimal.prefix(24))-" }
 
-  /// Whether a file with these bytes is among the kept files.
+  /// Whether a file with these bytes is in the quarantine.
   private static func isKept(_ digest: Digest, among names: [String]) -> Bool {
-    // The sender's name for the file follows the marks. That name may look like a mark, so the comparison begins at the
-    // mark's own place.
+    // The file's original name is at the end and may look like this part. So only the place after the time is
+    // compared.
     let (mark, count) = (self.mark(ofBytes: digest), UTCTime.fileName(milliseconds: 0).utf8.count)
     return names.contains { $0.utf8.dropFirst(count).starts(with: mark.utf8) }
   }
 
-  /// The sender's name for a file, without characters that command a terminal, break lines or turn text around.
-  /// Only the end of a long name stays, because media limit the length of names.
+  /// A file's original name without characters that control a terminal, break lines or reverse text. Only the end of
+  /// a long name is kept, because media limit the length of names.
   private static func safe(_ name: String) -> String {
     let misleading: [Unicode.GeneralCategory] = [.control, .format, .lineSeparator, .paragraphSeparator]
     var scalars = name.unicodeScalars.map { misleading.contains($0.properties.generalCategory) ? "_" : $0 }[...]
@@ -171,7 +175,7 @@ public enum Quarantine {
     return String(String.UnicodeScalarView(scalars))
   }
 
-  /// The mark of the signer in a file's name. It follows the time and the mark of the file's bytes.
+  /// The part of a quarantined file's name that shows its signer. It follows the time and the part for the bytes.
   private static func mark(of signer: PublicKey?) -> String {
     var hash = BLAKE2b512()
     hash.update(signer?.bytes ?? [])
@@ -183,7 +187,7 @@ public enum Quarantine {
     return name.utf8.dropFirst(before).starts(with: mark.utf8)
   }
 
-  /// Copies a file's bytes, up to the limit for one file, and syncs them.
+  /// Copies a file's bytes into an open file and syncs them. Throws if the file is larger than `maximumBytes`.
   private static func fill(_ fd: Int32, from file: String, _ files: any FileSystem) throws -> (Int64, Digest) {
     defer { files.close(fd) }
     let source = try files.open(file)
@@ -202,7 +206,7 @@ public enum Quarantine {
   }
 
   /// The digest of a file.
-  /// - Parameter count: only the first bytes count. They identify a large file for people, and all of it takes long.
+  /// - Parameter count: the number of bytes at the beginning that count. To read all of a large file would take long.
   private static func digest(ofFirst count: Int = .max, of file: String, _ files: any FileSystem) throws -> Digest {
     let fd = try files.open(file)
     defer { files.close(fd) }
@@ -216,7 +220,7 @@ public enum Quarantine {
     return hash.finish()
   }
 
-  /// Whether there is no room for one more file.
+  /// Whether the quarantine has no room for one more file.
   /// - Parameters:
   ///   - sizes: the sizes of the kept files, in bytes.
   ///   - bytes: the size of the new file.
@@ -224,7 +228,8 @@ public enum Quarantine {
     sizes.count >= mostFiles || sizes.reduce(bytes, +) > mostBytes
   }
 
-  /// Runs `body`. A permanent refusal is passed to `keep` before it is thrown again.
+  /// Runs `body`. If it throws an error after which the file belongs in the quarantine, calls `keep` and throws the
+  /// error again.
   public static func guarding<T>(_ body: () throws -> T, keep: (any ExplainedError) throws -> Void) throws -> T {
     do { return try body() } catch let error as Refusal where error.keeping == .quarantine {
       try keep(error)
@@ -235,13 +240,13 @@ public enum Quarantine {
     }
   }
 
-  /// Removes a file that was accepted after all, and its text.
+  /// Removes from the quarantine a file that was accepted later, and the text beside it.
   public static func release(_ file: String, files: any FileSystem) throws {
     try files.remove(file)
     try files.removeIfThere(file + reasonEnding)
   }
 
-  /// The paths of files that one of these keys signed.
+  /// The paths of the quarantined files that one of these keys signed.
   public static func files(
     signedBy keys: [PublicKey], _ folder: WorkspaceFolder, files: any FileSystem
   ) throws -> [String] {
@@ -251,8 +256,8 @@ public enum Quarantine {
       .map { Paths.join(folder.quarantine, $0) }
   }
 
-  /// Forgets files that were refused long ago.
-  /// - Parameter kept: paths of files that stay.
+  /// Removes files that were refused more than `days` ago.
+  /// - Parameter kept: the paths of files that must stay.
   public static func forgetOld(but kept: Set<String> = [], _ folder: WorkspaceFolder, _ platform: Platform) throws {
     let (files, limit) = (platform.files, platform.clock.milliseconds() - days * 86_400_000)
     for name in try names(folder, files: files) {
@@ -261,7 +266,7 @@ public enum Quarantine {
     }
   }
 
-  /// A refused file and its text.
+  /// A quarantined file and the text beside it.
   public struct Refused: Sendable {
     public let file: String
     /// A stable word for programs.
@@ -269,24 +274,24 @@ public enum Quarantine {
     /// The message and the hint for people.
     public let words: String
     public let bytes: Int64
-    /// Whether it is known that the changes in it have come since, with this bundle or a later one. Then the file needs
-    /// no person.
+    /// Whether the changes in this file are known to have come since, with the same bundle or a later one. Then no
+    /// person has to look at the file.
     public var hasCome = false
   }
 
-  /// The names of the refused files, oldest first. The texts beside them and the remains of a killed command are left
-  /// out.
+  /// The names of the refused files, oldest first. The result has neither the texts beside them nor temporary files
+  /// of a killed command.
   private static func names(_ folder: WorkspaceFolder, files: any FileSystem) throws -> [String] {
     try files.list(folder.quarantine)
       .filter { !$0.hasSuffix(reasonEnding) && !$0.hasPrefix(HostFileSystem.temporaryPrefix) }
   }
 
-  /// The number of refused files.
+  /// The number of refused files in the quarantine.
   public static func count(_ folder: WorkspaceFolder, files: any FileSystem) throws -> Int {
     try files.kind(folder.quarantine) == .directory ? names(folder, files: files).count : 0
   }
 
-  /// The refused files, newest first.
+  /// The refused files in the quarantine, newest first.
   public static func list(_ folder: WorkspaceFolder, files: any FileSystem) throws -> [Refused] {
     try names(folder, files: files).reversed().map { name in
       let path = Paths.join(folder.quarantine, name) + reasonEnding
@@ -301,9 +306,8 @@ public enum Quarantine {
   }
 
   /// Removes refused files and the texts beside them.
-  /// - Parameter names: the names of files in the quarantine; nil: all files.
-  ///
-  /// Throws a `WorkspaceError` if one of these files does not exist. Then no file is removed.
+  /// - Parameter names: the names of files in the quarantine; nil means all files.
+  /// - Throws: `WorkspaceError` if one of these files does not exist. Then no file is removed.
   public static func drop(
     _ names: [String]?, folder: WorkspaceFolder, files: any FileSystem, runMode: RunMode
   ) throws -> [Refused] {

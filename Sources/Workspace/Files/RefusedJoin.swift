@@ -4,12 +4,12 @@ import SatchelValues
 
 /// The record that a bundle was joined from its pieces and then refused. It is a file beside the pieces.
 ///
-/// Each further volume of a complete bundle would join and import the whole bundle again. A volume may be tiny, and its
-/// sender can sign it any number of times. So the bundle is joined again only if something changed here, or after some
-/// minutes.
+/// Without this record, each further volume would cause another join and import of the whole bundle. A sender can
+/// sign any number of tiny volumes. So a refused bundle is joined again only after the state of this workspace has
+/// changed, or after some minutes.
 struct RefusedJoin {
-  /// The time after which the bundle is joined again in any case, because a person may have changed something that
-  /// `state` does not show.
+  /// The time after which the bundle is joined again in any case. A person may have changed something that `state`
+  /// does not show.
   private static let milliseconds: Int64 = 10 * 60_000
   private static let prefix = "refused-"
   private static let mostBytes = 64 << 10
@@ -21,14 +21,14 @@ struct RefusedJoin {
 
   /// - Parameters:
   ///   - place: the folder of the pieces.
-  ///   - state: a text about this workspace. If it has changed, another try may have another result. nil: refusals are
-  ///     not recorded, and each try imports.
+  ///   - state: a text that changes whenever another attempt may end differently. nil: no refusal is recorded, and
+  ///     each attempt joins the pieces.
   init(of place: String, in state: String?, _ platform: Platform) {
     (self.place, files, clock) = (place, platform.files, platform.clock)
     self.state = state.map { String(Digest.of(Array($0.utf8)).hexadecimal.prefix(16)) }
   }
 
-  /// The recorded refusal; nil: the bundle should be joined.
+  /// The recorded refusal; nil if the bundle should be joined again.
   func refusal() throws -> Refusal? {
     guard let state, let name = try names().first else { return nil }
     let words = name.dropFirst(Self.prefix.count).split(separator: "-")
@@ -38,7 +38,7 @@ struct RefusedJoin {
     let text = String(decoding: try files.read(Paths.join(place, name), limit: Self.mostBytes), as: UTF8.self)
     let lines = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
     guard lines.count == 3, let code = Reason(rawValue: lines[0]) else { return nil }
-    // `status` names the bundle since its first refusal.
+    // `.unnoted`, because `status` names the bundle since its first refusal.
     return Refusal(code, lines[1], hint: lines[2].isEmpty ? nil : lines[2], keeping: .unnoted)
   }
 

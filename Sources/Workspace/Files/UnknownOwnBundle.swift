@@ -3,15 +3,16 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// A file on a medium that this replica signed, or seems to have signed, and that its database does not know.
+/// A file on a medium that this replica signed or seems to have signed, but that is not in its database.
 ///
-/// The replica's files were put back from a copy, or there are two copies of the replica. The file may be the only one
-/// with its work, so no command removes or replaces it.
+/// The reason is that this replica's files were put back from a copy, or that there are two copies of this replica.
+/// The file may be the only one with that work, so no command removes or replaces it.
 public struct UnknownOwnBundle: Sendable {
   public let path: String
-  /// The signed manifest; nil: the file is encrypted, and no key here opens it.
+  /// The manifest of the file; nil if the file is encrypted and no key of this replica decrypts it.
   public let manifest: Manifest?
-  /// Whether a key of this replica signed the file. A stranger can write a file that only names this replica.
+  /// Whether a key of this replica signed the file. Otherwise a stranger may have made a file that only names this
+  /// replica.
   public let isProof: Bool
 
   public init(_ path: String, _ manifest: Manifest? = nil, isProof: Bool = false) {
@@ -20,20 +21,19 @@ public struct UnknownOwnBundle: Sendable {
 }
 
 extension BundleReader {
-  /// The files of this replica that it is not known to have made. A damaged file shows no history, so it is not among
-  /// them. Only the beginnings of the files are read.
+  /// The files that name this replica as their sender, but that its records do not contain. Only the beginnings of
+  /// the files are read. A damaged file is not in the result, because it proves nothing.
   /// - Parameters:
-  ///   - keys: the keys of this replica whose signatures are trusted.
-  ///   - isMade: whether the replica's records contain the bundle with this manifest and digest. For a volume: whether
-  ///     they contain the whole bundle.
+  ///   - keys: the keys of this replica that count as proof.
+  ///   - isMade: whether the replica's records contain this bundle. For a volume: whether they contain its whole
+  ///     bundle.
   public func unknownOwn(
     among paths: [String], of replica: WorkspaceConfiguration, signedBy keys: [PublicKey],
     isMade: (_ manifest: Manifest, _ digest: Digest) throws -> Bool
   ) throws -> [UnknownOwnBundle] {
     try paths.compactMap { path in
       let found: Identity
-      // The key that signed the file may be newer than this copy of the replica. So a signature by an unknown key is no
-      // reason to skip the file.
+      // A file that an unknown key signed is not skipped. The key may be newer than this copy of the replica.
       do { found = try identity(of: path, trust: .firstContact) } catch BundleError.encryption {
         return UnknownOwnBundle(path)
       } catch is BundleError {

@@ -11,10 +11,11 @@ public struct WaitingBundles: Sendable {
     self.files = files
   }
 
-  /// Whether the bundle at this path waits there already.
+  /// Whether the file at this path is already in the folder of waiting bundles.
   public func has(_ path: String) -> Bool { Paths.parent(of: path) == folder.waiting }
 
-  /// Keeps the file of a verified bundle under a name that no other bundle has. A file in the inbox is moved.
+  /// Keeps the file of a verified bundle under `name`, which no other bundle has. If the file is in the inbox, it is
+  /// moved.
   /// - Parameter path: the path from which the bundle was read.
   public func keep(_ bundle: borrowing VerifiedBundle, from path: String, as name: String) throws {
     if has(path) { return }
@@ -23,10 +24,10 @@ public struct WaitingBundles: Sendable {
     if Paths.parent(of: path) == folder.inbox { try files.remove(path) }
   }
 
-  /// The paths of the waiting bundles, lower numbers first.
+  /// The paths of the waiting bundles, in the order of their numbers.
   public func list() throws -> [String] { try Self.list(in: folder.waiting, files) }
 
-  /// The paths of the bundles in a folder, lower numbers first. The folder may be missing.
+  /// The paths of the bundles in a folder, in the order of their numbers. Empty if there is no such folder.
   public static func list(in folder: String, _ files: any FileSystem) throws -> [String] {
     guard try files.kind(folder) == .directory else { return [] }
     return try files.list(folder).filter { $0.hasSuffix(".satchel") }.sorted {

@@ -2,11 +2,12 @@ import SatchelCrypto
 import SatchelValues
 
 extension PublicKey {
-  /// Throws a `Refusal` unless this is the key whose fingerprint a person has compared. The message never shows the
-  /// key's own fingerprint, because a person in a hurry would enter that fingerprint next.
+  /// Throws a `Refusal` unless `compared` is the fingerprint of this key. The message never shows this key's own
+  /// fingerprint, because a person in a hurry would then enter it without a comparison.
   /// - Parameters:
+  ///   - compared: the fingerprint that a person has compared and typed.
   ///   - what: the kind of the signed file, in one word.
-  ///   - hint: what to do if another key signed it.
+  ///   - hint: the advice if another key signed the file.
   public func requireFingerprint(_ compared: String, of what: String, hint: String) throws {
     guard let words = PublicKey.normalisedFingerprint(compared) else {
       throw Refusal(

@@ -3,7 +3,7 @@ import SatchelCrypto
 import SatchelValues
 
 extension WorkspaceKeys {
-  /// The announcement of the next signing key, with that key's own signature; nil: there is no such key.
+  /// The announcement of the next signing key, signed by that key; nil if there is no next key.
   public func rotation(of replica: ReplicaID, in dataset: String) throws -> Manifest.Rotation? {
     guard let next = try nextKey() else { return nil }
     let statement = KeyStatement.rotation(dataset: dataset, replica: replica, next: next)

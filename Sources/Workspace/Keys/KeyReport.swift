@@ -4,16 +4,16 @@ import SatchelCrypto
 public struct KeyReport: Sendable {
   /// The present signing key.
   public let key: PublicKey
-  /// The recipient for which others encrypt bundles for this workspace.
+  /// The age recipient for which other replicas encrypt bundles for this workspace.
   public let recipient: AgeRecipient
   /// The next signing key; nil: there is none.
   public let next: PublicKey?
-  /// Replicas that are not known to have received the next key.
+  /// The names of replicas that may not have received the next key yet.
   public let unaware: [String]
   public let isProtected: Bool
-  /// Revoked keys, as far as this workspace knows.
+  /// The revoked keys that this workspace knows.
   public let revoked: [PublicKey]
-  /// At a device, the key of its hub; nil: the device knows no key yet.
+  /// At a device: the key of its hub; nil if the device knows no key of its hub yet.
   public let hub: PublicKey?
 
   public init(_ keys: WorkspaceKeys, unaware: [String], revoked: [PublicKey], hub: PublicKey? = nil) throws {

@@ -1,10 +1,11 @@
-/// The source of the password that protects a workspace's keys.
+/// The source of the password that protects the secret keys of a workspace.
 public protocol PasswordSource: Sendable {
-  /// The password, without the end of its line; nil if no person can be asked. Every call returns the same password.
+  /// The password, without the end of its line; nil if there is no person to ask. Each call returns the same
+  /// password.
   func password() throws -> [UInt8]?
 }
 
-/// A source that cannot ask any person.
+/// A password source for commands that cannot ask a person.
 public struct NoPassword: PasswordSource {
   public init() {}
   public func password() -> [UInt8]? { nil }

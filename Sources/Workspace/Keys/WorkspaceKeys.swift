@@ -32,27 +32,30 @@ public struct WorkspaceKeys: Sendable {
     self.passwords = passwords
   }
 
-  // MARK: its own
+  // MARK: own keys
 
-  /// Makes new pairs from the platform's randomness and writes them. Only the owner can read the secret keys.
+  /// Makes a new signing key and a new age identity from the platform's random numbers. Only the owner of the files
+  /// can read the secret keys.
   @discardableResult public func generate(name: String) throws -> PublicKey {
     let publicKey = try makeSigningKey(Self.own, of: name)
     try addIdentity(of: name)
     return publicKey
   }
 
-  /// Deletes the secret keys. A person who gets the workspace can then read only unencrypted bundles, and sign nothing.
+  /// Deletes the secret keys of a device that only shows rows. Without them a thief can neither sign bundles nor
+  /// decrypt any.
   public func discard() throws {
     let words = "This device has no secret keys: it receives, and delivers nothing.\n"
     try files.replace(folder.key(Self.own, "none"), mode: 0o644, contents: Array(words.utf8))
     for secret in ["key", "identity"] { try files.removeIfThere(folder.key(Self.own, secret)) }
   }
 
-  /// Whether the secret keys were deleted on purpose. A file records the deletion, so that it differs from a loss.
+  /// Whether the secret keys were deleted on purpose. A file records this, because otherwise the keys would count as
+  /// lost.
   public func areDiscarded() throws -> Bool { try files.kind(folder.key(Self.own, "none")) != nil }
 
-  /// The key that signs. Throws a `WorkspaceError` if it is missing, if others can read it, or if its password is
-  /// missing.
+  /// The secret key that signs. Throws a `WorkspaceError` if the key is missing, if other users can read it, or if
+  /// there is no password for it.
   public func signing() throws -> SigningKey { try signing(Self.own) }
 
   /// Whether the secret key that signs exists.
@@ -66,7 +69,7 @@ public struct WorkspaceKeys: Sendable {
     return try publicKey(at: path)
   }
 
-  /// The recipient for which others encrypt bundles for this workspace.
+  /// The age recipient for which other replicas encrypt bundles for this workspace.
   public func recipient() throws -> AgeRecipient {
     let path = folder.key(Self.own, "recipient")
     guard let recipient = AgeRecipient(try text(path)) else {
@@ -78,7 +81,7 @@ public struct WorkspaceKeys: Sendable {
   /// The identities that decrypt bundles for this workspace, newest first.
   public func identities() throws -> [AgeIdentity] { try identities(orBehind: nil) }
 
-  /// - Parameter other: a second password to try if the usual one is wrong.
+  /// - Parameter other: the password to try next if the usual password is wrong.
   private func identities(orBehind other: Password?) throws -> [AgeIdentity] {
     let path = folder.key(Self.own, "identity")
     let bytes = try secret(path, .identity)
@@ -124,8 +127,8 @@ public struct WorkspaceKeys: Sendable {
     case signingKey = "secret key"
     case identity
 
-    /// The command that replaces the secret if it is lost for good. The signing key vouches for a new identity, so no
-    /// person compares a fingerprint then.
+    /// The command that makes a new secret if this one is lost for ever. For a new identity, no person has to compare
+    /// a fingerprint, because the signing key signs it.
     func replacement(at role: Role) -> String {
       switch (self, role) {
       case (.signingKey, .hub): "satchel-hub keys rotate --lost"
@@ -150,7 +153,7 @@ public struct WorkspaceKeys: Sendable {
     return try files.read(path, limit: Self.maximumBytes)
   }
 
-  /// Throws a `WorkspaceError` if other users can put keys into this folder.
+  /// Throws a `WorkspaceError` if other users can put files into the folder of this file.
   private func checkFolder(of path: String) throws {
     let place = Paths.parent(of: path)
     guard try files.permissions(place) & 0o022 != 0 else { return }
@@ -166,8 +169,8 @@ public struct WorkspaceKeys: Sendable {
     return String(decoding: try files.read(path, limit: Self.maximumBytes).prefix { $0 != 0x0a }, as: UTF8.self)
   }
 
-  /// Throws a `WorkspaceError` if a key of this workspace is missing, open to others, or damaged. Keys behind a
-  /// password are not decrypted for the check.
+  /// Throws a `WorkspaceError` if a key of this workspace is missing, damaged or readable by others. Keys that a
+  /// password protects are not decrypted for this check.
   public func check() throws {
     if try areDiscarded() {
       _ = try ownKey()
@@ -185,9 +188,9 @@ public struct WorkspaceKeys: Sendable {
     }
   }
 
-  // MARK: others'
+  // MARK: other replicas' keys
 
-  /// The public key in a file of minisign's form.
+  /// The public key in a file with the form of minisign.
   func publicKey(at path: String) throws -> PublicKey {
     try checkFolder(of: path)
     do { return try PublicKey(fileBytes: files.read(path, limit: Self.maximumBytes)) } catch let error as KeyError {
@@ -195,7 +198,7 @@ public struct WorkspaceKeys: Sendable {
     }
   }
 
-  /// The trusted key of a replica; nil if there is none.
+  /// The trusted public key of a replica; nil if there is none.
   public func trusted(as name: String) throws -> PublicKey? {
     let path = folder.key(name, "pub")
     return try files.kind(path) == nil ? nil : publicKey(at: path)
@@ -218,8 +221,8 @@ public struct WorkspaceKeys: Sendable {
       .map { try publicKey(at: Paths.join(folder.formerKeys, $0)) }
   }
 
-  /// Withdraws trust in all keys of a replica, present and former. The keys are kept under a name that no command uses
-  /// by itself.
+  /// Withdraws trust in the present and all former keys of a replica. The key files are kept under another name,
+  /// which only `renounced` reads.
   public func renounce(_ name: String) throws {
     for key in try [trusted(as: name)].compactMap(\.self) + former(of: name) {
       try retire(key, of: Self.renounced(name))
@@ -228,12 +231,12 @@ public struct WorkspaceKeys: Sendable {
     try distrust(name)
   }
 
-  /// The keys of a replica that are no longer trusted.
+  /// The keys of a replica from which trust was withdrawn.
   public func renounced(_ name: String) throws -> [PublicKey] { try former(of: Self.renounced(name)) }
 
   private static func renounced(_ name: String) -> String { "left-\(name)" }
 
-  /// Keeps a key among a replica's former keys: its old signatures must still be checked.
+  /// Keeps a key among the former keys of a replica, because its old signatures must still be verified.
   public func retire(_ key: PublicKey, of name: String = own) throws {
     try files.makeDirectory(folder.formerKeys, mode: 0o755)
     try files.replace(
@@ -242,22 +245,23 @@ public struct WorkspaceKeys: Sendable {
   }
 }
 
-/// Replaces old keys in steps. After each step the keys work.
+/// Replaces old keys in steps. The keys can be used after each step, even if the command is killed.
 extension WorkspaceKeys {
   /// The next signing key; nil if there is none.
   public func nextKey() throws -> PublicKey? { try trusted(as: Self.next) }
 
   public func nextSigning() throws -> SigningKey { try signing(Self.next) }
 
-  /// Makes new pairs. From now on bundles for this workspace are encrypted for the new recipient, and the old identity
-  /// still opens bundles on their way. The new key signs after `finishRotation` is called.
+  /// Makes a new signing key and a new age identity. From now on other replicas encrypt for the new identity. The old
+  /// identity stays, so that bundles on their way can still be decrypted. The new key signs only after
+  /// `finishRotation`.
   public func beginRotation(name: String) throws -> PublicKey {
     let key = try makeSigningKey(Self.next, of: name)
     try addIdentity(of: name)
     return key
   }
 
-  /// Makes the new key the signing key.
+  /// Makes the next key the signing key. Does nothing if there is no next key.
   public func finishRotation() throws {
     guard try nextKey() != nil else { return }
     try retire(ownKey())
@@ -265,7 +269,8 @@ extension WorkspaceKeys {
     try completeRotation()
   }
 
-  /// Completes `finishRotation` if its command was killed: a next public key without its secret key is the present key.
+  /// Completes a `finishRotation` that was killed. Then the next key's public file exists without its secret file,
+  /// which has already replaced the own one.
   public func completeRotation() throws {
     let (secret, publicHalf) = (folder.key(Self.next, "key"), folder.key(Self.next, "pub"))
     guard try files.kind(secret) == nil, try files.kind(publicHalf) != nil else { return }
@@ -279,7 +284,8 @@ extension WorkspaceKeys {
     }
   }
 
-  /// Makes new pairs at once, if the old key is lost or stolen. The old key does not announce the new key.
+  /// Makes a new signing key and a new identity at once, because the old key is lost or stolen. No signature of the
+  /// old key announces the new key.
   public func replaceLost(name: String) throws -> PublicKey {
     try retire(ownKey())
     let key = try makeSigningKey(Self.next, of: name)
@@ -291,7 +297,7 @@ extension WorkspaceKeys {
     return key
   }
 
-  /// The public key is written last: without it the secret key has no effect.
+  /// Makes a signing key. The public key is written last, because a secret key without it has no effect.
   private func makeSigningKey(_ role: String, of name: String) throws -> PublicKey {
     guard let id = KeyID(bytes: platform.random.bytes(KeyID.size)) else {
       throw WorkspaceError(.badKey, "No key could be made.")
@@ -308,14 +314,15 @@ extension WorkspaceKeys {
 
   private static func role(ofOperator name: String) -> String { "operators/\(name)" }
 
-  /// Makes the keys of an operator. If a password protects the own keys, it protects the operator's secret key too.
+  /// Makes the signing key of an operator. If a password protects the hub's own keys, the same password protects the
+  /// operator's secret key.
   public func generateKey(ofOperator name: String) throws -> PublicKey {
     let role = Self.role(ofOperator: name)
     try files.makeDirectory(Paths.parent(of: folder.key(role, "key")), mode: 0o700)
     return try makeSigningKey(role, of: name)
   }
 
-  /// The key with which an operator signs. Throws a `WorkspaceError` if it is missing, or if others can read it.
+  /// The secret key of an operator. Throws a `WorkspaceError` if the key is missing or if other users can read it.
   public func signingKey(ofOperator name: String) throws -> SigningKey {
     let role = Self.role(ofOperator: name)
     guard try files.kind(folder.key(role, "key")) != nil else {
@@ -326,7 +333,7 @@ extension WorkspaceKeys {
     return try signing(role)
   }
 
-  /// Deletes the secret key of an operator who was removed.
+  /// Deletes the secret key of a removed operator.
   public func dropKey(ofOperator name: String) throws {
     try files.removeIfThere(folder.key(Self.role(ofOperator: name), "key"))
   }
@@ -358,16 +365,16 @@ extension WorkspaceKeys {
   }
 }
 
-/// Secret keys behind a password.
+/// Protects secret keys by a password.
 extension WorkspaceKeys {
   public func isProtected() throws -> Bool {
     let path = folder.key(Self.own, "key")
     return try files.kind(path) != nil && SigningKey.isProtected(fileBytes: files.read(path, limit: Self.maximumBytes))
   }
 
-  /// Puts the secret keys behind a password, or removes the password. If the command is killed, the user runs it again.
-  /// Some files then have the new password already.
-  /// - Parameter new: the new password; nil: no password.
+  /// Sets or removes the password of the secret keys. If the command is killed, some files already have the new
+  /// password. Then the user runs the command again.
+  /// - Parameter new: the new password; nil removes the password.
   public func setPassword(_ new: Password?, name: String) throws {
     let known = try identities(orBehind: new)
     for role in [Self.own, Self.next] where try files.kind(folder.key(role, "key")) != nil {

@@ -1,6 +1,6 @@
 import SatchelSQLite
 
-/// The bundles with changes that came on one day.
+/// The number of bundles with changes that came on one day.
 public struct LedgerDay: Hashable, Sendable {
   /// The number of days since 1970, in UTC.
   public let day: Int64
@@ -12,8 +12,8 @@ public struct LedgerDay: Hashable, Sendable {
 extension Ledger {
   static let millisecondsOfDay: Int64 = 86_400_000
 
-  /// The days on which bundles with changes were imported, oldest first.
-  /// - Parameter time: the first time that counts, in milliseconds since 1970.
+  /// The days on which bundles from devices were imported, oldest first.
+  /// - Parameter time: the beginning of the period, in milliseconds since 1970.
   public static func days(since time: Int64, in database: borrowing Database) throws -> [LedgerDay] {
     try database.all(
       """

@@ -4,7 +4,7 @@ import SatchelValues
 
 /// Reads facts about imported bundles from the ledger.
 extension Ledger {
-  /// The numbers of the hub's bundles that were imported.
+  /// The numbers of the hub's bundles that this device imported.
   public static func importedEmissions(in database: borrowing Database) throws -> Set<Int64> {
     Set(
       try database.all(
@@ -12,7 +12,7 @@ extension Ledger {
       ) { $0.integer(0) })
   }
 
-  /// The digests of the hub's imported bundles with this number.
+  /// The digests of the imported bundles from the hub with this number.
   public static func digests(
     ofImported number: EmissionNumber, from hub: String, in database: borrowing Database
   ) throws -> [Digest] {
@@ -25,7 +25,7 @@ extension Ledger {
     ) { $0.optionalText(0).flatMap { Digest(hexadecimal: $0) } }.compactMap(\.self)
   }
 
-  /// The digests under which a bundle was imported, or found stale. A digest is nil if release 0.1 recorded none.
+  /// The digests with which a bundle with this id was imported or found stale. nil: release 0.1 recorded no digest.
   public static func digests(of bundle: BundleID, in database: borrowing Database) throws -> [String?] {
     try database.all(
       """
@@ -36,8 +36,8 @@ extension Ledger {
     ) { $0.optionalText(0) }
   }
 
-  /// The sender and the number of an imported export. nil if it was not imported.
-  /// - Parameter digest: the first digits of the export's digest.
+  /// The sender's name and the number of an imported export; nil if no such export was imported.
+  /// - Parameter digest: the first hexadecimal digits of the export's digest.
   public static func export(
     _ bundle: BundleID, digest: String, in database: borrowing Database
   ) throws -> (sender: String, number: Int64)? {
@@ -54,7 +54,7 @@ extension Ledger {
     ) { ($0.text(0), $0.integer(1)) }
   }
 
-  /// The imported exports whose entries have no `detail`.
+  /// The imported exports whose ledger rows have no `detail`: their files are still kept.
   public static func exports(
     in database: borrowing Database
   ) throws -> [(bundle: BundleID, sender: String?, number: Int64?)] {
@@ -69,7 +69,7 @@ extension Ledger {
     }.compactMap(\.self)
   }
 
-  /// The names of the senders of an imported bundle. There may be several: an id alone does not name a bundle.
+  /// The names of the senders of an imported bundle. Two senders may have used the same id, so there may be several.
   public static func senders(of bundle: BundleID, in database: borrowing Database) throws -> [String] {
     try database.all(
       "SELECT DISTINCT peer FROM satchel_ledger WHERE direction = 'in' AND verdict = 'imported' AND bundle = :bundle",
@@ -77,8 +77,8 @@ extension Ledger {
     ) { $0.text(0) }
   }
 
-  /// The imported bundles that fit a person's name for a bundle, at most two. Two: the name is ambiguous.
-  /// - Parameter name: SENDER/NUMBER, or the beginning of an id.
+  /// The imported bundles that a name typed by a person fits. Two results mean that the name is ambiguous.
+  /// - Parameter name: SENDER/NUMBER, or the beginning of a bundle's id.
   public static func imported(named name: String, in database: borrowing Database) throws -> [BundleID] {
     let words = name.split(separator: "/")
     let condition = words.count == 2 ? "peer = :peer AND number = :number" : "bundle >= :name AND bundle < :name || 'g'"
@@ -95,7 +95,7 @@ extension Ledger {
     ) { BundleID($0.text(0)) }.compactMap(\.self)
   }
 
-  /// The bundles of a device that were imported at this time or later, the newest first.
+  /// The bundles from a device that were imported at `time` or later, newest first.
   /// - Parameter time: in milliseconds since 1970.
   public static func imported(
     from device: String, since time: Int64, in database: borrowing Database
@@ -111,7 +111,7 @@ extension Ledger {
     ) { BundleID($0.text(0)) }.compactMap(\.self)
   }
 
-  /// The number of changes that an imported bundle had, and the time of its import, in milliseconds since 1970.
+  /// The number of changes in an imported bundle, and the time of its last import in milliseconds since 1970.
   public static func lastImport(
     of bundle: BundleID, in database: borrowing Database
   ) throws -> (changes: Int64, at: Int64)? {

@@ -1,17 +1,18 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The entries of the ledger that a person searches for. A member that is nil limits nothing.
+/// The ledger rows that a person searches for. A nil property does not limit the result.
 public struct LedgerFilter: Sendable {
-  /// The other side's name, in upper or lower case.
+  /// The name of the other replica. Upper and lower case are the same.
   public var peer: String?
   public var direction: LedgerEntry.Direction?
   public var verdict: Verdict?
-  /// The first time that counts, in milliseconds since 1970.
+  /// The earliest time, in milliseconds since 1970.
   public var from: Int64?
-  /// The time after the last time that counts, in milliseconds since 1970.
+  /// The end of the period, in milliseconds since 1970. This time itself is excluded.
   public var until: Int64?
-  /// Text in the name, the number, the id, the kind or the detail, in upper or lower case.
+  /// A text in the other replica's name, the number, the kind, the id or the detail. Upper and lower case are the
+  /// same.
   public var text: String?
 
   public init() {}
@@ -40,8 +41,8 @@ public struct LedgerFilter: Sendable {
 }
 
 extension Ledger {
-  /// Some of the entries of a filter, newest first.
-  /// - Parameter first: the number of newer entries that are left out.
+  /// A page of the ledger rows that a filter selects, newest first.
+  /// - Parameter first: the number of newer rows to leave out.
   public static func list(
     _ filter: LedgerFilter = LedgerFilter(), from first: Int64 = 0, limit: Int64, in database: borrowing Database
   ) throws -> [LedgerEntry] {
@@ -56,8 +57,8 @@ extension Ledger {
     ) { LedgerEntry($0) }
   }
 
-  /// The entries about one other side, newest first. Files that were refused unread name no sender, and are not among
-  /// them.
+  /// The ledger rows about one other replica, newest first. A refused file whose sender could not be read is not
+  /// among them.
   public static func list(of peer: String, limit: Int64, in database: borrowing Database) throws -> [LedgerEntry] {
     try database.all(
       "SELECT \(LedgerEntry.columns) FROM satchel_ledger WHERE peer = :peer ORDER BY entry DESC LIMIT :limit",

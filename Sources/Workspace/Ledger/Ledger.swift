@@ -3,29 +3,30 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// The outcome for a bundle.
+/// The result of an attempt to import or make a bundle.
 public enum Verdict: String, Sendable {
-  /// Accepted.
+  /// A bundle that was accepted.
   case imported
-  /// Known already: nothing changed.
+  /// A bundle that had been imported before. Nothing changed.
   case repeated
-  /// Replaced by a newer bundle: nothing changed.
+  /// A bundle that a newer bundle has replaced. Nothing changed.
   case stale
-  /// A volume, while other volumes of its bundle are missing. The volume is kept. The ledger does not record it.
+  /// A volume whose bundle is not complete yet. The volume is kept. The ledger does not record this verdict.
   case part
-  /// A hub's own bundle that a device brought back: it is kept until all bundles of the lost time are here.
+  /// A bundle of the lost time that the hub made and a device brought back. The hub keeps it until it has all such
+  /// bundles.
   case collected
-  /// A hub's own bundle that a device brought back and that the hub does not need: the hub knows it, or a lost key
-  /// signed it. Nothing of it is kept.
+  /// A bundle that the hub made and a device brought back, but that the hub does not need. The hub has it already, or
+  /// a lost key signed it. It is not kept.
   case unused
-  /// A bundle from a restored hub that lacks exports of this device. Nothing changed, and the device must deliver those
-  /// exports again.
+  /// A bundle from a restored hub that lacks exports of this device. Nothing changed. The device must deliver these
+  /// exports again first.
   case redeliver
-  /// Made here, to be carried.
+  /// A bundle that this replica made, to be carried.
   case written
   case refused
 
-  /// Whether a bundle with this verdict need not be carried any more.
+  /// Whether a bundle with this verdict need not be carried again.
   public var isTaken: Bool {
     switch self {
     case .imported, .repeated, .stale, .part, .collected, .unused: true
@@ -34,23 +35,23 @@ public enum Verdict: String, Sendable {
   }
 }
 
-/// One line of the ledger.
+/// One row of the ledger.
 public struct LedgerEntry: Sendable {
-  /// Milliseconds since 1970 by this replica's clock.
+  /// The time of the row, in milliseconds since 1970 by this replica's clock.
   public let at: Int64
   public let direction: Direction
   public let kind: String
   public let bundle: String?
-  /// The other side's name, if it is known.
+  /// The name of the other replica, if it is known.
   public let peer: String?
   public let number: Int64?
   public let digest: String?
   public let verdict: Verdict
   /// The number of changes that the bundle carried.
   public let changes: Int64
-  /// The number of new conflicts that the bundle brought.
+  /// The number of new conflicts that the import made.
   public let conflicts: Int64
-  /// For a refused bundle: the reason. For an imported bundle: the remark that its file is not kept any more.
+  /// For a refused bundle: the reason. For an imported bundle: a remark if its file is no longer kept.
   public let detail: String?
 
   public enum Direction: String, Sendable, CaseIterable {
@@ -58,7 +59,7 @@ public struct LedgerEntry: Sendable {
     case outgoing = "out"
   }
 
-  /// The columns that `init` reads, in this order.
+  /// The columns that `init` reads, in the order of its indexes.
   static let columns = "at, direction, kind, bundle, peer, number, digest, verdict, changes, conflicts, detail"
 
   init(_ row: borrowing Statement) {
@@ -76,7 +77,7 @@ public struct LedgerEntry: Sendable {
   }
 }
 
-/// The table `satchel_ledger`: a row for every bundle that was ever made or seen here.
+/// The table `satchel_ledger`. It has a row for each bundle that this replica made or received.
 public enum Ledger {
   public static let schema = """
     CREATE TABLE satchel_ledger (
@@ -119,8 +120,8 @@ public enum Ledger {
       ])
   }
 
-  /// Records a refused file. A file that is refused again for the same reason is recorded once, if its digest is known.
-  /// - Parameter digest: the digest of the file's beginning; nil: the file was not read.
+  /// Records a refused file. If the digest is known, the same refusal is recorded only once.
+  /// - Parameter digest: the digest of the file's beginning; nil if the file was not read.
   public static func addRefusal(
     file: String, _ digest: Digest? = nil, reason: String, at time: Int64, in database: borrowing Database
   ) throws {
@@ -136,7 +137,7 @@ public enum Ledger {
       """, values)
   }
 
-  /// When a file was refused first, in milliseconds since 1970. nil: no refusal for this reason is recorded.
+  /// The time of the first refusal of a file for this reason, in milliseconds since 1970. nil if the ledger has none.
   /// - Parameter digest: the digest of the file's beginning.
   static func refusal(
     of file: String, _ digest: Digest, reason: String, in database: borrowing Database
@@ -150,17 +151,17 @@ public enum Ledger {
     ) { $0.optionalInteger(0) } ?? nil
   }
 
-  /// The ledger's knowledge about a bundle's id.
+  /// The ledger's answer about the id of a bundle.
   public enum Knowledge: Sendable {
     case nothing
-    /// The same bundle was imported before, or a newer bundle had replaced it.
+    /// This bundle was imported before, or a newer bundle had replaced it.
     case taken
-    /// Another bundle of the same sender has the id.
+    /// The same sender used this id for another bundle.
     case other
   }
 
-  /// Returns the ledger's knowledge about a bundle. The id alone proves nothing, because a carrier can read the ids of
-  /// other bundles.
+  /// Returns what the ledger has about a bundle. The id alone proves nothing: each person who carries bundles can
+  /// read their ids and copy them.
   public static func knowledge(
     of bundle: BundleID, _ digest: Digest, from peer: String, in database: borrowing Database
   ) throws -> Knowledge {
@@ -175,8 +176,8 @@ public enum Ledger {
     return known.contains { $0.peer == peer } ? .other : .nothing
   }
 
-  /// Whether a bundle of this sender was imported before, or a newer bundle had replaced it. Another sender may have
-  /// used the same id.
+  /// Whether a bundle with this id from this sender was imported before, or had been replaced by a newer bundle.
+  /// Another sender may have used the same id.
   public static func hasTaken(
     _ bundle: BundleID, from peer: String, in database: borrowing Database
   ) throws -> Bool {
@@ -186,14 +187,14 @@ public enum Ledger {
     ) { _ in true } ?? false
   }
 
-  /// When the last bundle was imported or made, in milliseconds since 1970. nil: none was.
+  /// The time at which this replica last imported or made a bundle, in milliseconds since 1970. nil if it never did.
   public static func lastTime(in database: borrowing Database) throws -> Int64? {
     try database.first(
       "SELECT max(at) FROM satchel_ledger WHERE direction = 'out' OR verdict = 'imported'"
     ) { $0.optionalInteger(0) } ?? nil
   }
 
-  /// Whether an export with this number was imported.
+  /// Whether the export of `peer` with this number was imported.
   public static func hasImported(_ number: Int64, from peer: String, in database: borrowing Database) throws -> Bool {
     try database.first(
       """
@@ -203,14 +204,15 @@ public enum Ledger {
     ) { _ in true } ?? false
   }
 
-  /// Whether a bundle was made here.
+  /// Whether this replica made the bundle.
   public static func hasWritten(_ bundle: BundleID, in database: borrowing Database) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND direction = 'out'", ["bundle": .string(bundle.text)]
     ) { _ in true } ?? false
   }
 
-  /// Whether the bundle with this id and this digest was made here. Release 0.1 recorded no digest.
+  /// Whether this replica made the bundle with this id and this digest. If release 0.1 recorded no digest, the id is
+  /// enough.
   public static func hasWritten(_ bundle: BundleID, _ digest: Digest, in database: borrowing Database) throws -> Bool {
     try database.first(
       """
@@ -221,14 +223,15 @@ public enum Ledger {
     ) { _ in true } ?? false
   }
 
-  /// Whether the records contain a bundle that was made here. For a volume: whether they contain the whole bundle.
+  /// Whether this replica made the bundle. For a volume: whether this replica made the whole bundle.
   public static func hasWritten(_ manifest: Manifest, _ digest: Digest, in database: borrowing Database) throws -> Bool
   {
     if case .volume(let volume) = manifest.body { return try hasWritten(volume.of, in: database) }
     return try hasWritten(manifest.bundle, digest, in: database)
   }
 
-  /// The time at which the bundle with this number was made for a device, in milliseconds since 1970; nil: not known.
+  /// The time at which the hub made the bundle with this number for a device, in milliseconds since 1970; nil if it
+  /// is not known.
   public static func written(_ number: Int64, for peer: String, in database: borrowing Database) throws -> Int64? {
     try database.first(
       "SELECT at FROM satchel_ledger WHERE peer = :peer AND kind = 'scope' AND number = :number AND direction = 'out'",

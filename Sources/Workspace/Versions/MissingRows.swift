@@ -3,19 +3,19 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// How to treat known rows that are missing from a file or a table that an app created again.
+/// How to treat known rows that are missing after an app created a table or the whole file again.
 public enum MissingRows: Sendable {
-  /// The rows are put back. Their absence does not mean that a user deleted them.
+  /// Put the rows back: no user deleted them.
   case putBack
-  /// The rows were deleted before the file or the table was created.
+  /// A user deleted the rows before the table or the file was created again.
   case deleted
 }
 
 extension DoctorReport {
-  /// Writes back the known rows that these tables lack, and reports the number for each table. The caller must hold an
-  /// `applyTransaction`, so that the rows are written exactly as they were.
-  /// - Parameter lacking: finds the missing rows of one table; nil if the table is unknown.
-  /// - Returns: whether a row was written.
+  /// Writes back the known rows that are missing in these tables, and reports their number for each table. The caller
+  /// holds an `applyTransaction`, so that no trigger of the app changes the rows.
+  /// - Parameter lacking: finds the missing rows of one table; nil if their former rows are not known.
+  /// - Returns: whether any row was written.
   public mutating func putBack(
     _ remade: [TrackedTable], in database: borrowing Database, lacking: (TrackedTable) throws -> LackingRows?
   ) throws -> Bool {
@@ -30,18 +30,18 @@ extension DoctorReport {
   }
 }
 
-/// Known rows that a table lacks, because an app created the table again.
+/// Known rows that are missing in a table because an app created the table again.
 public struct LackingRows {
   private let table: TrackedTable
   private let rows: [(key: RowKey, row: Row)]
 
   public var count: Int { rows.count }
 
-  /// Finds the missing rows among the missed changes, and among the rows with pending changes.
+  /// Finds the missing rows among the unseen changes and among the rows with pending changes.
   ///
-  /// If no export carries a pending change, only the row itself had that change. So the row is known only as it was
-  /// before the change. A pending delete looks the same as the loss of the row. A row that an export reported as
-  /// deleted is not lost.
+  /// If no export carries a pending change, its new values were only in the lost table. Then the row is known only as
+  /// it was before the change. A pending delete that no export carries looks like a lost row. If an export carries
+  /// the delete of a row, the row is not missing.
   /// - Parameter sent: the rows as they were in the last export.
   public init(
     of table: TrackedTable, among changes: [UnseenChange], sent: [RowKey: SentRow] = [:],
@@ -62,11 +62,11 @@ public struct LackingRows {
     rows = found
   }
 
-  /// Puts the rows back. Returns their number. If another row has the UNIQUE value of a missing row, it is the
-  /// successor of the missing row. Then the missing row is not put back.
+  /// Puts the rows back and returns their number. If another row now has the UNIQUE value of a missing row, it
+  /// replaces the missing row, which is not put back.
   ///
-  /// The caller must hold an `applyTransaction`, so that the rows are written exactly as they were. Throws a
-  /// `WorkspaceError` if the table no longer accepts such a row.
+  /// The caller holds an `applyTransaction`, so that no trigger of the app changes the rows. Throws a
+  /// `WorkspaceError` if the table no longer accepts a row.
   public func putBack(in database: borrowing Database) throws -> Int {
     let target = try RowTable(table, in: database)
     var count = 0

@@ -1,16 +1,16 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The names of Satchel's own tables in a database, from the SQL that made the tables.
+/// The names of Satchel's own tables, read from the SQL statements that create them.
 public struct OwnTables {
   public let names: [String]
 
   public init(madeBy schemas: [String], and others: [String] = []) {
-    // CREATE TABLE name ( ...
+    // Each statement begins with CREATE TABLE and the name.
     names = schemas.compactMap { $0.split(separator: " ", maxSplits: 3).dropFirst(2).first.map(String.init) } + others
   }
 
-  /// Throws a `WorkspaceError` if one of the tables is missing. Then its contents are lost too.
+  /// Throws a `WorkspaceError` if one of the tables is missing from the database.
   public func check(in database: borrowing Database, at path: String, hint: String) throws {
     let present = Set(
       try database.all(

@@ -3,11 +3,13 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Renames columns in stored values after a column was renamed. Otherwise a change under the old name would not be
-/// found.
+/// Renames columns in values that Satchel has stored, after a column of the app's table was renamed. Without this, a
+/// stored change would name a column that no longer exists.
 public enum RenamedColumns {
-  /// Renames columns in the named values that `holder` has for one table's rows. `holder` is one of Satchel's own
-  /// tables, with the column `table_name`.
+  /// Renames columns in the stored values of one table's rows.
+  /// - Parameters:
+  ///   - holder: one of Satchel's own tables, with the column `table_name`.
+  ///   - columns: the columns of `holder` that contain named values.
   public static func follow(
     _ mapping: ColumnMapping, of table: Name, in holder: String, _ columns: [String], database: borrowing Database
   ) throws {
@@ -27,7 +29,7 @@ public enum RenamedColumns {
     }
   }
 
-  /// Renames columns in the values of the table's conflicts, in the same way.
+  /// Renames columns in the stored values of the table's conflicts.
   public static func followInConflicts(_ mapping: ColumnMapping, of table: Name, database: borrowing Database) throws {
     try follow(
       mapping, of: table, in: "satchel_conflicts", ["base_values", "hub_values", "device_values", "winners"],

@@ -3,8 +3,8 @@ import SatchelValues
 
 /// Changes Satchel's own tables in a database of an earlier release into the tables of this release.
 ///
-/// The table `satchel_schema` holds the number of the schema. A database of release 0.1 has no such table: it has
-/// schema 1.
+/// The table `satchel_schema` holds the version of these tables. A database of release 0.1 does not have it and
+/// counts as version 1.
 public struct SchemaUpgrade: Sendable {
   public typealias Step = @Sendable (borrowing Database) throws -> Void
 
@@ -18,18 +18,17 @@ public struct SchemaUpgrade: Sendable {
   private let steps: [Step]
   private var newest: Int64 { Int64(steps.count) + 1 }
 
-  /// - Parameter steps: the first step leads from schema 1 to schema 2.
+  /// - Parameter steps: the first step leads from version 1 to version 2.
   public init(_ steps: [Step]) { self.steps = steps }
 
-  /// Records that a new database has the tables of this release. The caller holds the transaction.
+  /// Records that a new database has the tables of this release. The caller has begun the transaction.
   public func begin(in database: borrowing Database) throws {
     try database.execute(Self.schema)
     try database.run("INSERT INTO satchel_schema VALUES (1, :version)", ["version": .integer(newest)])
   }
 
-  /// Runs the missing steps in one transaction. A database of this release is only read.
-  ///
-  /// Throws a `WorkspaceError` if a newer release has changed the database.
+  /// Runs the missing steps in one transaction. If the database is of this release, nothing is written.
+  /// - Throws: `WorkspaceError` if a newer release has changed the database.
   public func run(in database: borrowing Database) throws {
     if try version(of: database) == newest { return }
     try database.writeTransaction {

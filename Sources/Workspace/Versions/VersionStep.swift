@@ -6,12 +6,12 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// Why a database cannot be brought to another version of its dataset. Nothing has changed.
+/// The reason why a database cannot go to another version of its dataset. Nothing has changed.
 public struct VersionError: ExplainedError {
   public let message: String
   public let hint: String?
-  /// Whether a migration failed at rows that do not fit a constraint of their table, or from which an expression cannot
-  /// be computed.
+  /// Whether a migration failed because a row breaks a constraint, or because an expression cannot be computed for a
+  /// row.
   public let isByConstraint: Bool
   public var code: Reason { .migration }
 
@@ -22,57 +22,57 @@ public struct VersionError: ExplainedError {
   }
 }
 
-/// Brings a captured database to another version of its dataset. The migrations run, and capture is reinstalled on the
-/// tables that they leave.
+/// Brings a database with capture to another version of its dataset. Runs the migrations, and installs capture on the
+/// resulting tables.
 ///
-/// A migration's writes to rows must not count twice, as the hub's change and as every device's change. So a migration
-/// counts only as a change of columns. Both sides keep the former rows, in the present columns. The hub compares them
-/// with the rows that the migration left, to find its writes. The hub sends these writes as ordinary changes. A device
-/// undoes writes that the hub does not send.
+/// The hub and each device run the same migration. If both counted its writes to rows as changes, these changes would
+/// count twice. So both keep the rows from before the migration, in the new columns. The hub compares these rows with
+/// the migrated rows, and sends the differences as its own changes. A device undoes the migration's writes, because
+/// it may see only a part of the rows.
 public final class VersionStep {
-  /// Whether a definition lists all its references.
+  /// Whether the definition already lists all references.
   public enum References {
-    /// The definition lists all references, because the hub has added the missing ones.
+    /// The definition lists all references: the hub has added those of the GeoPackage.
     case complete
-    /// A GeoPackage may declare more references, and a migration may add more to it.
+    /// The GeoPackage may declare further references, also by a migration.
     case completedByDatabase
   }
 
-  /// The place of rows with pending changes while migrations run.
+  /// How rows with pending changes are treated while migrations run.
   public enum PendingRows: Sendable {
     case inTables
-    /// The tables have the rows before the first pending change, because the migrations fail with the pending changes.
+    /// The tables get the rows from before the pending changes, because the migrations fail with these changes.
     case setAside
   }
 
-  /// The new version's definition, with the references that the database declares.
+  /// The definition of the new version, with the references that the database declares.
   public let definition: DatasetDefinition
   /// The tables of the new version.
   public let tables: [TrackedTable]
-  /// The tables of the new version that the former version also had.
+  /// The tables that are in the former version and in the new version.
   public let kept: [TrackedTable]
-  /// The tables that join the dataset, and whether the database had them before.
+  /// The tables that join the dataset, and whether the database already had them.
   public let added: [(table: TrackedTable, existed: Bool)]
-  /// The tables that leave the dataset, in their former form.
+  /// The tables that leave the dataset, as they were in the former version.
   public let removed: [TrackedTable]
   /// The column mappings of the kept tables.
   public let mappings: [Name: ColumnMapping]
-  /// By table, the values of new columns in the rows that were there before.
+  /// By table: the value of each new column in the rows that existed before.
   public let newValues: [Name: [Name: Value]]
-  /// The rows before the first pending change: these rows the hub is known to have. nil: no migration ran, and rows are
-  /// unchanged.
+  /// The rows without the pending changes: the rows that the hub is known to have. nil if no migration ran.
   public let known: BaselineRows?
-  /// The rows with pending changes, in their former form.
+  /// The rows with pending changes, as they are with these changes; nil if no migration ran.
   public let pending: BaselineRows?
 
-  /// Takes the step. The caller holds the transaction, has logged the local writes, and keeps triggers on.
+  /// Runs the migrations and installs capture. The caller has begun the transaction, has logged the local writes, and
+  /// has left triggers on.
   /// - Parameters:
-  ///   - migrations: in the order of their versions.
-  ///   - pendingRows: the place of rows with pending changes while migrations run.
+  ///   - migrations: the migrations to run, in the order of their versions.
+  ///   - pendingRows: how rows with pending changes are treated while migrations run.
   ///   - limit: the time limit for all migrations together.
-  ///   - folder: the folder for the rows that are kept. It must exist longer than this step.
+  ///   - folder: the folder for copies of rows. It must exist longer than this value.
   ///   - observed: the column mappings of tables that another program has brought to the new version.
-  /// - Throws: a `VersionError` if a migration fails, a `DatasetError` if the tables that it leaves do not match the
+  /// - Throws: `VersionError` if a migration fails. `DatasetError` if the resulting tables do not match the
   ///   definition.
   public init(
     from old: [TrackedTable], to given: DatasetDefinition, _ references: References, by migrations: [Migration],
@@ -87,7 +87,7 @@ public final class VersionStep {
     var before: (known: BaselineRows, pending: BaselineRows)?
     if !migrations.isEmpty {
       before = try Self.rows(of: staying, in: database, folder)
-      // A device puts back rows that a migration deleted.
+      // A device later puts back rows that a migration deletes, with their local keys.
       try LocalPrimaryKeys.saveAll(of: staying, in: database)
       for table in old { try Capture.dropTriggers(of: table.name, in: database) }
       if pendingRows == .setAside { try Self.setAside(staying, in: database) }
@@ -153,8 +153,8 @@ public final class VersionStep {
     return (known, pending)
   }
 
-  /// Gives rows with pending changes the values from before the first of these changes. All rows leave before any row
-  /// is written, because rows may have traded UNIQUE values.
+  /// Gives rows with pending changes their values from before these changes. All such rows leave the tables before
+  /// any is written back, because rows may have traded UNIQUE values.
   private static func setAside(_ tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables {
       let rows = try RowTable(table, in: database)
@@ -178,7 +178,8 @@ public final class VersionStep {
     }
   }
 
-  /// Throws a `DatasetError` if a table's key changed. Rows are identified by their keys, so they could not be matched.
+  /// Throws a `DatasetError` if the columns of a table's key changed. Rows could not be matched with the rows of
+  /// other replicas.
   private static func checkKey(of table: TrackedTable, _ old: [TrackedTable], _ mappings: [Name: ColumnMapping]) throws
   {
     guard let before = old.first(where: { $0.name == table.name })?.schema else { return }
@@ -194,7 +195,7 @@ public final class VersionStep {
 }
 
 extension BaselineRows {
-  /// These rows, in the present columns of their tables.
+  /// The same rows in the present columns of their tables.
   fileprivate func carried(
     to tables: [TrackedTable], _ mappings: [Name: ColumnMapping], _ newValues: [Name: [Name: Value]], at path: String,
     in database: borrowing Database
