@@ -1,7 +1,7 @@
 import CSodium
 
-/// The BLAKE2b digest of bytes (RFC 7693, without a key). The digest has 16 to 64 bytes. A shorter digest is no prefix
-/// of a longer digest.
+/// The BLAKE2b digest of bytes (RFC 7693, without a key). The digest has 16 to 64 bytes. A shorter digest is not a
+/// prefix of a longer digest.
 public func blake2b(_ bytes: [UInt8], length: Int) -> [UInt8] {
   precondition((16...64).contains(length), "a length that libsodium offers")
   Sodium.start()
@@ -17,8 +17,8 @@ public func blake2b(_ bytes: [UInt8], length: Int) -> [UInt8] {
 ///     while let piece = try file.next() { hasher.update(piece) }
 ///     let digest = hasher.finish()
 public struct BLAKE2b512: ~Copyable {
-  /// The memory of libsodium's state. The state needs an alignment of 64. Swift does not give this alignment to a
-  /// struct whose members it does not know.
+  /// The memory of libsodium's state. The state needs an alignment of 64 bytes. Swift does not align a struct from C in
+  /// this way if the struct's members are unknown to Swift.
   private let memory: UnsafeMutableRawPointer
 
   public init() {
@@ -33,7 +33,7 @@ public struct BLAKE2b512: ~Copyable {
     bytes.withUnsafeBytes { update($0) }
   }
 
-  /// Adds bytes to the input. They are read before the call returns.
+  /// Adds bytes to the input. The call does not keep the pointer.
   public mutating func update(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
     crypto_generichash_update(OpaquePointer(memory), start.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count))

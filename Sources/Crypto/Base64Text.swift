@@ -16,8 +16,8 @@ enum Base64Text {
     return isWhole ? bytes : nil
   }
 
-  /// Decodes a text into memory that the caller owns, so that there is no other copy of a secret. Returns false if the
-  /// text is malformed, or does not fill the memory exactly.
+  /// Decodes a text into the caller's memory, so no other copy of a secret is made. Returns false if the text is
+  /// malformed, or does not fill the memory exactly.
   static func decode(_ text: some Collection<UInt8>, into memory: UnsafeMutableRawBufferPointer) -> Bool {
     Sodium.start()
     guard let start = memory.baseAddress else { return text.isEmpty }

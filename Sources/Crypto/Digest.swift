@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// Sixty-four bytes of BLAKE2b that identify a sequence of bytes (RFC 7693, without a key).
+/// A BLAKE2b digest of 64 bytes, which identifies a sequence of bytes (RFC 7693, without a key).
 public struct Digest: Hashable, Sendable, CustomStringConvertible {
   public static let size = 64
   public let bytes: [UInt8]

@@ -1,10 +1,10 @@
 import CSodium
 import SatchelValues
 
-/// Thirty-two bytes of BLAKE2b, as four numbers of 64 bits. The most significant number is first. Digests of this kind
-/// can be added up.
+/// A BLAKE2b digest of 32 bytes, as four numbers of 64 bits. The most significant number is first.
 ///
-/// The sum of the digests of several rows does not depend on their order, and one changed row changes it.
+/// Digests of this kind can be added. The sum of the digests of several rows does not depend on the rows' order. If one
+/// row changes, the sum changes.
 public struct Digest256: Hashable, Sendable {
   public static let size = 32
   private var words: (UInt64, UInt64, UInt64, UInt64)
@@ -46,10 +46,10 @@ public struct Digest256: Hashable, Sendable {
 
   public var hexadecimal: String { Hexadecimal.text(of: bytes) }
 
-  /// The first `count` bits as a number, which is below 2^`count`.
+  /// The first `count` bits as a number. The result is below 2^`count`.
   public func first(bits count: Int) -> Int { Int(words.0 >> UInt64(64 - count)) }
 
-  /// The first eight bytes as a number.
+  /// The first eight bytes as a big-endian number.
   public var first64: UInt64 { words.0 }
 
   public static func == (a: Digest256, b: Digest256) -> Bool { a.words == b.words }

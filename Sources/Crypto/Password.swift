@@ -4,14 +4,15 @@ import CSodium
 public final class Password {
   private let secret: SecretBytes
 
-  /// nil: the password is empty. An empty password protects nothing.
+  /// Returns nil if the password is empty, because an empty password protects nothing.
   public init?(_ bytes: [UInt8]) {
     if bytes.isEmpty { return nil }
     secret = SecretBytes(count: bytes.count)
     secret.memory.copyBytes(from: bytes)
   }
 
-  /// Derives bytes with scrypt, by libsodium's limits as minisign uses them. nil: the machine has too little memory.
+  /// Derives `count` bytes with scrypt. The limits have the meaning that libsodium and minisign give them. nil: the
+  /// machine has too little memory.
   func scrypt(salt: [UInt8], operations: UInt64, memory: UInt64, count: Int) -> SecretBytes? {
     let derived = SecretBytes(count: count)
     let size = secret.memory.count
@@ -23,7 +24,7 @@ public final class Password {
     return derived
   }
 
-  /// Derives bytes with scrypt (RFC 7914). It needs `cost` times `blockSize` times 128 bytes of memory. nil: the
+  /// Derives `count` bytes with scrypt (RFC 7914). This needs `cost` × `blockSize` × 128 bytes of memory. nil: the
   /// machine has too little memory.
   func scrypt(salt: [UInt8], cost: UInt64, blockSize: UInt32, parallelization: UInt32, count: Int) -> SecretBytes? {
     let derived = SecretBytes(count: count)

@@ -1,7 +1,7 @@
 import CSodium
 
-/// Memory for a secret. It is guarded, and wiped at the end. It is kept out of swap and core dumps if the system allows
-/// that.
+/// Guarded memory for a secret, wiped at the end. If the system allows it, this memory is kept out of swap and core
+/// dumps.
 struct SecretBytes: ~Copyable {
   private let start: UnsafeMutableRawPointer
   private let count: Int

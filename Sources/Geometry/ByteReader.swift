@@ -1,9 +1,10 @@
-/// The error for bytes that end too early, or that are no geometry.
+/// The error for bytes that end too early, or that are not a geometry.
 struct UnreadableGeometry: Error {}
 
-/// Reads numbers from bytes, and never beyond the end.
+/// Reads numbers from bytes, and checks that no read goes beyond their end.
 ///
-/// The bytes are passed with each call. A span cannot be kept, and a copy would cost as much as the reading.
+/// The caller passes the bytes with each call. This struct cannot keep a span, and copying the bytes would cost as much
+/// as reading them.
 struct ByteReader {
   var place: Int
   let end: Int
@@ -43,8 +44,8 @@ struct ByteReader {
     return bits
   }
 
-  /// Reads the number of the items that follow. Each item has at least `size` bytes. Throws if too few bytes are left
-  /// for the items.
+  /// Reads the number of the items that follow. Throws if the remaining bytes cannot hold this many items of at least
+  /// `size` bytes.
   mutating func count(_ bytes: Span<UInt8>, each size: Int) throws(UnreadableGeometry) -> Int {
     let count = Int(try integer(bytes))
     guard count <= (end - place) / size else { throw UnreadableGeometry() }

@@ -1,4 +1,4 @@
-/// One corner of a geometry. If the geometry has no Z or no M, this number is 0.
+/// One point of a geometry. `z` is 0 if the geometry has no Z, and `m` is 0 if the geometry has no M.
 public struct Position: Hashable, Sendable {
   public var x, y, z, m: Double
 
@@ -10,7 +10,7 @@ public struct Position: Hashable, Sendable {
   var isNowhere: Bool { x.isNaN || y.isNaN }
 }
 
-/// Which numbers a position has besides x and y.
+/// Whether positions have a Z and an M, besides x and y.
 public struct CoordinateDimension: Hashable, Sendable {
   public let hasZ: Bool
   public let hasM: Bool
@@ -33,7 +33,7 @@ public struct Geometry: Equatable, Sendable {
   public let content: Content
 
   public enum Content: Equatable, Sendable {
-    /// The corners of a point, a line or a line of arcs. A point has one corner, and an empty point has no corner.
+    /// The positions of a point, a line or a line of arcs. A point has one position, and an empty point has none.
     case positions([Position])
     /// The rings of a polygon. The outer ring is first.
     case rings([[Position]])
@@ -46,7 +46,7 @@ public struct Geometry: Equatable, Sendable {
     self.content = content
   }
 
-  /// The limit on the depth of nested geometries. GDAL has the same limit.
+  /// The largest accepted depth of nested geometries. GDAL has the same limit.
   public static let maximumDepth = 32
 
   /// Whether the geometry has no position.
@@ -67,10 +67,10 @@ public struct Geometry: Equatable, Sendable {
     }
   }
 
-  /// The kind and the dimension for people: `Polygon Z`.
+  /// The kind and the dimension as people read them, for example `Polygon Z`.
   public var title: String { dimension.word.isEmpty ? kind.title : "\(kind.title) \(dimension.word)" }
 
-  /// All kinds in the geometry, its own kind first.
+  /// The kinds of this geometry and of all its parts. Its own kind is first.
   public var kinds: [GeometryKind] {
     guard case .parts(let parts) = content else { return [kind] }
     return parts.flatMap(\.kinds).reduce(into: [kind]) { if !$0.contains($1) { $0.append($1) } }
@@ -78,7 +78,7 @@ public struct Geometry: Equatable, Sendable {
 }
 
 extension Geometry {
-  /// The fault because of which other programs refuse the geometry, in words; nil: there is no fault.
+  /// The fault, in words, that makes other programs refuse the geometry; nil: there is no fault.
   public var fault: String? {
     if positions.contains(where: { !$0.x.isFinite || !$0.y.isFinite || !$0.z.isFinite || !$0.m.isFinite }) {
       return "it has a coordinate that is no number"

@@ -1,7 +1,9 @@
-/// The properties of a geometry in a database, read from as few bytes as possible. The blob has the form of GeoPackage
-/// or of SpatiaLite. GeoPackage's form is a header and WKB, and the header has the bounds if the writer stored them.
+/// Whether a geometry in a database is empty, and its bounds, read from as few bytes as possible.
 ///
-/// The bytes are untrusted. So no read goes beyond their end, and nesting is limited to `Geometry.maximumDepth`.
+/// The blob has the form of GeoPackage or of SpatiaLite. GeoPackage's form is a header and WKB (well-known binary). The
+/// header has the bounds if the writer stored them.
+///
+/// The bytes are untrusted. Therefore no read goes beyond their end, and nesting is limited to `Geometry.maximumDepth`.
 public struct GeometryBlob: Sendable {
   public let isEmpty: Bool
   /// The box of the geometry; nil: the geometry is empty.
@@ -36,13 +38,13 @@ public struct GeometryBlob: Sendable {
   }
 }
 
-/// A geometry in a blob, read as a whole.
+/// A geometry in a blob, with all its positions.
 public struct StoredGeometry: Sendable {
   public enum Form: Sendable { case geoPackage, spatiaLite }
 
   public let geometry: Geometry
   public let form: Form
-  /// The number of the reference system in the blob.
+  /// The number of the reference system, as the blob has it.
   public let referenceSystem: Int32
 
   /// Reads the geometry in a blob. nil: the bytes have neither form, or the geometry's kind is unknown.
@@ -62,12 +64,12 @@ public struct StoredGeometry: Sendable {
 struct GeoPackageHeader {
   let referenceSystem: Int32
   let isEmpty: Bool
-  /// The bounds of the geometry; nil: the header has no bounds, or they are no box.
+  /// The bounds of the geometry; nil: the header has no bounds, or its numbers make no box.
   let bounds: GeometryBounds?
-  /// The position of the WKB; nil: the content belongs to an extension.
+  /// The position of the WKB in the blob; nil: the content has the form of an extension, and no WKB.
   private let start: Int?
 
-  /// Reads the header; nil: the bytes have no such header.
+  /// Reads the header; nil: the bytes do not begin with such a header.
   init?(_ bytes: Span<UInt8>) {
     guard bytes.count >= 8, bytes[0] == UInt8(ascii: "G"), bytes[1] == UInt8(ascii: "P"), bytes[2] == 0 else {
       return nil
@@ -83,8 +85,8 @@ struct GeoPackageHeader {
   }
 
   /// Reads the bounds of x and y, and skips the bounds of Z and M.
-  /// - Parameter code: the kind of bounds. 0: no bounds; 1: the bounds of x and y; 2 and 3: two numbers more; 4: four
-  ///   numbers more.
+  /// - Parameter code: which bounds the header has. 0: none; 1: x and y; 2: x, y and Z; 3: x, y and M; 4: x, y, Z and
+  ///   M.
   private static func box(
     _ bytes: Span<UInt8>, _ code: UInt8, _ reader: inout ByteReader
   ) throws(UnreadableGeometry) -> GeometryBounds? {

@@ -1,10 +1,10 @@
-/// The smallest box with sides along the axes that holds a geometry.
+/// The smallest box with sides along the axes that contains a geometry.
 public struct GeometryBounds: Equatable, Sendable {
   public private(set) var minX, maxX, minY, maxY: Double
 
-  /// A box from its four numbers; nil: these numbers are no box.
+  /// A box from its four numbers; nil: a minimum exceeds its maximum, or a number is NaN.
   init?(minX: Double, maxX: Double, minY: Double, maxY: Double) {
-    // The guard also refuses NaN.
+    // Every comparison with NaN is false, so the guard also refuses NaN.
     guard minX <= maxX, minY <= maxY else { return nil }
     (self.minX, self.maxX, self.minY, self.maxY) = (minX, maxX, minY, maxY)
   }
@@ -52,12 +52,13 @@ public struct GeometryBounds: Equatable, Sendable {
     }
   }
 
-  /// Widens the box by one arc: by the top, bottom, left and right points of its circle that are on the arc.
+  /// Widens the box by one arc. If the top, bottom, left or right point of the arc's circle is on the arc, the box must
+  /// contain it.
   private static func widen(_ box: inout GeometryBounds?, arc a: Position, through b: Position, to c: Position) {
     let isCircle = a.x == c.x && a.y == c.y
     let (bx, by, cx, cy) = (b.x - a.x, b.y - a.y, c.x - a.x, c.y - a.y)
     let d = 2 * (bx * cy - by * cx)
-    // Points on one line are no arc.
+    // Three points on one straight line make no arc.
     if d == 0, !isCircle { return }
     let (bb, cc) = (bx * bx + by * by, cx * cx + cy * cy)
     let (ux, uy) = isCircle ? (bx / 2, by / 2) : ((cy * bb - by * cc) / d, (bx * cc - cx * bb) / d)

@@ -5,8 +5,8 @@ public enum GeometryDifference: Equatable, Sendable {
   case kind
   /// The changed geometry has more or fewer points than before.
   case count(before: Int)
-  /// Points moved. The values are their number, and the largest distance in units of the layer. The distance is 0 if
-  /// only Z or M changed.
+  /// Positions changed. The values are the number of these positions, and the largest distance in units of the layer.
+  /// The distance is 0 if only Z or M changed.
   case moved(points: Int, distance: Double)
 
   public init(from before: Geometry, to after: Geometry) {

@@ -1,13 +1,13 @@
 extension Geometry {
-  /// The geometry as well-known binary, in the form of ISO and GeoPackage. The least significant byte is first.
+  /// The geometry as well-known binary in the form of ISO and GeoPackage, in little-endian byte order.
   public var wellKnownBinary: [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes)
     return bytes
   }
 
-  /// The geometry in GeoPackage's form, byte for byte as GDAL writes it. The header has no bounds if the geometry is a
-  /// point or empty. Otherwise it has the bounds, and if there is a Z, the bounds of Z.
+  /// The geometry in GeoPackage's form, byte for byte as GDAL writes it. For a point or an empty geometry, the header
+  /// has no bounds. For all others, it has the bounds of x and y, and of Z if there is a Z.
   /// - Parameter referenceSystem: the `srs_id` of the layer.
   public func geoPackageBlob(referenceSystem: Int32) -> [UInt8] {
     let bounds = kind == .point ? nil : GeometryBounds(of: self)

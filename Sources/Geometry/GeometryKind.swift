@@ -1,14 +1,14 @@
 /// The kinds of geometry, by their numbers in well-known binary (ISO 13249-3).
 public enum GeometryKind: UInt32, Sendable, CaseIterable {
-  /// This is only the type of a layer that accepts every kind. No geometry has it.
+  /// The type of a layer that accepts every kind. No geometry itself has this kind.
   case geometry = 0
   case point, lineString, polygon, multiPoint, multiLineString, multiPolygon, geometryCollection
   case circularString, compoundCurve, curvePolygon, multiCurve, multiSurface
-  /// These are only types of layers that accept several kinds. No geometry has them.
+  /// Types of layers that accept several kinds. No geometry itself has these kinds.
   case curve, surface
   case polyhedralSurface, tin, triangle
 
-  /// The form that people write: `MultiPolygon`.
+  /// The kind as people write it, for example `MultiPolygon`.
   public var title: String {
     switch self {
     case .geometry: "Geometry"
@@ -32,10 +32,10 @@ public enum GeometryKind: UInt32, Sendable, CaseIterable {
     }
   }
 
-  /// The keyword of well-known text and of GeoPackage's tables: `MULTIPOLYGON`.
+  /// The keyword in well-known text and in GeoPackage's tables, for example `MULTIPOLYGON`.
   public var word: String { title.uppercased() }
 
-  /// - Parameter word: the keyword in any case; nil if it names no kind.
+  /// - Parameter word: the keyword, in upper or lower case. The result is nil if no kind has this keyword.
   public init?(word: String) {
     let word = word.uppercased()
     guard let kind = Self.allCases.first(where: { $0.word == word }) else { return nil }
@@ -47,7 +47,7 @@ public enum GeometryKind: UInt32, Sendable, CaseIterable {
     case positions, rings, parts
   }
 
-  /// The structure of a geometry of this kind. nil: only layers use this kind, and no geometry has it.
+  /// The structure of a geometry of this kind. nil: this kind is only the type of a layer.
   var shape: Shape? {
     switch self {
     case .geometry, .curve, .surface: nil
@@ -57,7 +57,7 @@ public enum GeometryKind: UInt32, Sendable, CaseIterable {
     }
   }
 
-  /// The kind of a part that has no keyword in well-known text; nil: each part has its keyword.
+  /// The kind of the parts that have no keyword of their own in well-known text; nil: each part has its keyword.
   var plainPart: GeometryKind? {
     switch self {
     case .multiPoint: .point

@@ -1,6 +1,6 @@
-/// A geometry in few words, for people.
+/// Short descriptions of a geometry for people.
 extension Geometry {
-  /// `Point (7 7)`, or `Polygon, 5 points`.
+  /// For example `Point (7 7)`, or `Polygon, 5 points`.
   public var shortWords: String {
     let positions = positions
     guard let first = positions.first else { return "\(title), empty" }
@@ -8,7 +8,7 @@ extension Geometry {
     return "\(title), \(Self.pointWords(positions.count))"
   }
 
-  /// The short words with the bounds: `Polygon, 5 points, x 10 to 20, y 30 to 40`.
+  /// The short words with the bounds, for example `Polygon, 5 points, x 10 to 20, y 30 to 40`.
   public var words: String {
     guard kind != .point, let bounds = GeometryBounds(of: self) else { return shortWords }
     return """
@@ -38,10 +38,10 @@ extension GeometryDifference {
   }
 }
 
-/// A coordinate with at most six decimals. The sixth decimal is a tenth of a metre if the unit is degrees.
+/// A coordinate with at most six decimals. If the unit is degrees, the sixth decimal is about a tenth of a metre.
 private func shown(_ number: Double) -> String { decimal(number, places: 6, least: 0) }
 
-/// A distance with one decimal, or a short distance with three significant digits.
+/// A distance with one decimal. A short distance has three significant digits.
 private func shownDistance(_ distance: Double) -> String {
   var (places, limit) = (1, 1.0)
   while distance < limit, places < 14 {

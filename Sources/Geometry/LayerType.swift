@@ -1,6 +1,6 @@
 /// The geometries that a layer accepts.
 public struct LayerType: Sendable, Equatable {
-  /// Whether positions in a layer have a Z or an M. The raw values are 0, 1 and 2 in the GeoPackage standard.
+  /// Whether positions in a layer have a Z or an M. The raw values are those of the GeoPackage standard.
   public enum Presence: Int64, Sendable {
     case prohibited, mandatory, optional
   }
@@ -15,7 +15,8 @@ public struct LayerType: Sendable, Equatable {
     self.m = m
   }
 
-  /// Why the layer refuses the geometry, in words that follow the layer's name; nil: the layer accepts it.
+  /// Why the layer refuses the geometry, in words that continue a sentence after the layer's name; nil: the layer
+  /// accepts it.
   public func refusal(of geometry: Geometry) -> String? {
     if !kind.takes(geometry.kind) { return "takes \(kind.word), and this is \(geometry.kind.word)" }
     for (presence, isThere, name) in [(z, geometry.dimension.hasZ, "Z"), (m, geometry.dimension.hasM, "M")] {

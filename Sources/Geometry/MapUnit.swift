@@ -1,7 +1,7 @@
 /// The unit of a layer's coordinates.
 public enum MapUnit: String, Sendable {
   case metres, degrees
-  /// Another unit, or a unit that cannot be read.
+  /// Any other unit, or a unit that cannot be read.
   case unknown
 
   /// - Parameter definition: a reference system as well-known text of version 1 or 2.
@@ -26,14 +26,14 @@ public enum MapUnit: String, Sendable {
   }
 }
 
-/// The parts of a reference system's text. Each part has a keyword, and arguments in brackets. An argument may be a
-/// part.
+/// The parts of a reference system's text. Each part has a keyword, and arguments in brackets. An argument may itself
+/// be a part.
 private struct ReferenceSystemText {
   private struct Part {
     let keyword: String
     /// The index of the part that encloses this part; nil: no part encloses it.
     let parent: Int?
-    /// The arguments that are words, texts or numbers. An argument that is a part is not among them.
+    /// The arguments that are words, texts or numbers. Arguments that are parts are in `parts`.
     var arguments: [String] = []
   }
 
@@ -58,10 +58,11 @@ private struct ReferenceSystemText {
     }
   }
 
-  /// The size of a unit; nil: there is none. The first part with one of `keywords` declares the unit for its axes.
+  /// The size of a unit; nil: the text declares no unit. The first part with one of `keywords` declares the unit for
+  /// its axes.
   func factor(in keywords: [String], of units: [String]) -> Double? {
     guard let system = parts.firstIndex(where: { keywords.contains($0.keyword) }) else { return nil }
-    // A text of version 2 may have a unit in each axis instead.
+    // A text of version 2 may declare the unit in each axis, instead of once for all axes.
     let unit = parts.first { part in
       guard units.contains(part.keyword), let parent = part.parent else { return false }
       return parent == system || (parts[parent].keyword == "AXIS" && parts[parent].parent == system)

@@ -44,7 +44,7 @@ struct SpatiaLiteReader {
     return .whole(bounds: GeometryBounds(minX: minX, maxX: maxX, minY: minY, maxY: maxY))
   }
 
-  /// Whether the geometry is empty, and its box, without reading the coordinates; nil: the coordinates must be read.
+  /// Whether the geometry is empty, and its box, from the first bytes only; nil: the coordinates must be read.
   func shortAnswer(_ bytes: Span<UInt8>) -> (isEmpty: Bool, bounds: GeometryBounds?)? {
     guard case .whole(let bounds) = form else { return nil }
     var reader = reader
@@ -66,8 +66,8 @@ struct SpatiaLiteReader {
     return Geometry(header.kind, header.dimension, try content(bytes, header, depth))
   }
 
-  /// Reads the kind and the dimension from a number. The kind is 1 to 7. Z adds 1000, M adds 2000, and both add 3000. A
-  /// line or polygon with short numbers adds 1,000,000.
+  /// Reads the kind and the dimension from one number. The kind is 1 to 7. Z adds 1000, and M adds 2000. A line or
+  /// polygon that stores short numbers adds 1,000,000.
   private static func header(_ bytes: Span<UInt8>, _ reader: inout ByteReader) throws(UnreadableGeometry) -> Header {
     let type = try reader.integer(bytes)
     let isCompressed = type >= 1_000_000

@@ -1,12 +1,13 @@
-/// Reads well-known binary. Z and M may have the form of ISO or of PostGIS, and a reference system may be there.
+/// Reads well-known binary. Z and M may be marked as ISO or as PostGIS marks them. PostGIS may also add a reference
+/// system.
 struct WKBReader {
   private var reader: ByteReader
-  /// The reference system that PostGIS wrote into the geometry; nil: there is none.
+  /// The reference system that PostGIS wrote into the geometry; nil: the bytes contain none.
   private(set) var referenceSystem: Int32?
 
   init(from place: Int, to end: Int) { reader = ByteReader(from: place, to: end, isLittleEndian: true) }
 
-  /// The position after the geometry.
+  /// The position of the next unread byte.
   var place: Int { reader.place }
 
   mutating func geometry(_ bytes: Span<UInt8>, depth: Int = 0) throws(UnreadableGeometry) -> Geometry {
@@ -52,7 +53,7 @@ struct WKBReader {
 }
 
 extension Geometry {
-  /// Reads well-known binary. nil: the bytes have another form, or more bytes follow.
+  /// Reads well-known binary. nil: the bytes have another form, or more bytes follow the geometry.
   /// - Returns: the geometry, and its reference system if PostGIS wrote a reference system into it.
   public static func wellKnownBinary(_ bytes: [UInt8]) -> (geometry: Geometry, referenceSystem: Int32?)? {
     var reader = WKBReader(from: 0, to: bytes.count)

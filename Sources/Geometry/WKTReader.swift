@@ -1,18 +1,18 @@
-/// Why a text is no geometry.
+/// Why a text is not a geometry.
 public struct WKTError: Error, Equatable {
-  /// The position of the error, as a number of bytes counted from 1.
+  /// The byte at which the error is, counted from 1.
   public let position: Int
   public let words: String
 }
 
-/// Reads well-known text (ISO 13249-3), also in the forms that PostGIS, QGIS and GDAL write.
+/// Reads well-known text (ISO 13249-3). Variants that PostGIS, QGIS and GDAL write are accepted too.
 ///
 /// If positions have three or four numbers, the text needs no `Z` or `ZM`. The points of a MULTIPOINT need no brackets.
 /// The text is untrusted, so nesting is limited to `Geometry.maximumDepth`.
 struct WKTReader {
   private let text: [UInt8]
   private var place = 0
-  /// The dimension that the text has shown so far; nil: it has shown none.
+  /// The dimension, as far as the text has shown it; nil: the text has not shown a dimension yet.
   private var dimension: CoordinateDimension?
 
   init(_ text: [UInt8]) { self.text = text }
@@ -104,7 +104,7 @@ struct WKTReader {
     return positions
   }
 
-  /// Reads elements in brackets, or the word EMPTY.
+  /// Reads elements in brackets with commas between them, or the word EMPTY.
   private mutating func list(_ readElement: (inout Self) throws(WKTError) -> Void) throws(WKTError) {
     if nextWord() == "EMPTY" {
       _ = word()
@@ -132,7 +132,7 @@ struct WKTReader {
     skipSpace()
     let start = place
     while place < text.count, Self.isOfNumber(text[place]) { place += 1 }
-    // Swift reads the double that is nearest to the digits, like `strtod`.
+    // Swift converts the digits to the nearest double, as `strtod` does.
     let digits = String(decoding: text[start..<place], as: UTF8.self)
     guard let number = Double(digits), number.isFinite else {
       place = start
@@ -187,7 +187,7 @@ extension Geometry {
     self = try reader.read()
   }
 
-  /// A copy of this geometry with another dimension, also in all its parts.
+  /// A copy of this geometry with another dimension. All parts of the copy also have this dimension.
   fileprivate func having(_ dimension: CoordinateDimension) -> Geometry {
     guard case .parts(let parts) = content else { return Geometry(kind, dimension, content) }
     return Geometry(kind, dimension, .parts(parts.map { $0.having(dimension) }))

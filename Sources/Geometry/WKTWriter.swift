@@ -1,5 +1,5 @@
 extension Geometry {
-  /// The geometry as well-known text, without loss. Each number has the shortest form that reads back as the same
+  /// The geometry as well-known text, without loss: each number has the shortest form that reads back as the same
   /// number.
   public var wellKnownText: String {
     var text = ""
@@ -18,7 +18,7 @@ extension Geometry {
     case .rings(let rings): Self.list(rings, to: &text) { write($0, to: &$1) }
     case .parts(let parts):
       Self.list(parts, to: &text) { part, text in
-        // A part of the usual kind needs no keyword.
+        // A part of the usual kind needs no keyword, for example a polygon in a MULTIPOLYGON.
         if part.kind == kind.plainPart { part.writeContent(to: &text) } else { part.write(to: &text) }
       }
     }

@@ -1,5 +1,5 @@
 /// Base64 with the standard alphabet and padding (RFC 4648, section 4). Each sequence of bytes has one text, and only
-/// this text is decoded. Line breaks, missing padding, and unused bits that are not zero are refused.
+/// this text is decoded. The decoder refuses line breaks, missing padding, and unused bits that are not zero.
 public enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let invalid: UInt8 = 0xff
@@ -39,7 +39,7 @@ public enum Base64 {
     return text
   }
 
-  /// The bytes of a text; nil if `encode` would not have written it.
+  /// The bytes of a text; nil: `encode` never writes this text.
   public static func decode(_ text: [UInt8]) -> [UInt8]? {
     guard text.count % 4 == 0 else { return nil }
     guard let last = text.last else { return [] }

@@ -1,13 +1,13 @@
-/// The limits on a text, which keep the cost of reading it low. A text beyond a limit is refused with a `JSONError`.
+/// The limits on a JSON text. They bound the cost of reading it. A text beyond a limit is refused with a `JSONError`.
 public struct JSONLimits: Hashable, Sendable {
-  /// The limit on the depth of nested arrays and objects. It is at most 1,024, because `JSONValue` is parsed and freed
-  /// by recursion.
+  /// The limit on the depth of nested arrays and objects. It must be at most 1,024, because recursive functions parse
+  /// and free a `JSONValue`.
   public let maxDepth: Int
-  /// The limit on the bytes of one string or key, as written between its quotes.
+  /// The limit on the bytes of one string or key, counted between its quotes in the text.
   public let maxStringBytes: Int
   /// The limit on the bytes of one number's literal.
   public let maxNumberBytes: Int
-  /// The limit on the elements and members of the whole text. Nested elements and members count, too.
+  /// The limit on the elements and members of the whole text, including nested ones.
   public let maxMembers: Int
 
   public init(

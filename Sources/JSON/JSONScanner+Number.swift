@@ -1,4 +1,4 @@
-/// A number, by the form of its literal.
+/// A number. The form of its literal decides whether it is an integer or a real.
 public enum JSONNumber: Hashable, Sendable {
   /// A number that is written without a point and without an exponent.
   case integer(Int64)
@@ -9,8 +9,8 @@ public enum JSONNumber: Hashable, Sendable {
 extension JSONScanner {
   /// Reads the next number. A number with a point or an exponent is rounded to the nearest `Double`.
   ///
-  /// An integer that does not fit `Int64` is refused, and so is a real that would round to an infinity. `-0` is the
-  /// integer 0, and `-0.0` is a real.
+  /// Throws if an integer does not fit `Int64`, or if a real would round to infinity. `-0` is the integer 0, and `-0.0`
+  /// is a real.
   public mutating func readNumber() throws(JSONError) -> JSONNumber {
     skipSpace()
     let bytes = bytes

@@ -1,11 +1,11 @@
 extension JSONScanner {
-  /// The UTF-8 bytes of the next string, unescaped.
+  /// Returns the UTF-8 bytes of the next string, with its escapes replaced.
   public mutating func readString() throws(JSONError) -> [UInt8] {
     let (content, hasEscapes) = try passString()
     return hasEscapes ? unescape(content) : Array(bytes[content])
   }
 
-  /// Skips a string and checks its whole content. So `unescape` needs no further check.
+  /// Skips a string and checks its whole content. After this check, `unescape` needs no check of its own.
   mutating func passString() throws(JSONError) -> (content: Range<Int>, hasEscapes: Bool) {
     try pass(UInt8(ascii: "\""), else: "expected a string")
     let bytes = bytes
@@ -91,7 +91,8 @@ extension JSONScanner {
     }
   }
 
-  /// The UTF-16 code unit that is written at `i` as `\u` and four hexadecimal digits; nil: another text is there.
+  /// The UTF-16 code unit that is written at `i` as `\u` and four hexadecimal digits; nil: the bytes at `i` have
+  /// another form.
   private func codeUnit(at i: Int) -> UInt32? {
     guard i + 6 <= bytes.count, bytes[i] == UInt8(ascii: "\\"), bytes[i + 1] == UInt8(ascii: "u") else { return nil }
     var unit: UInt32 = 0

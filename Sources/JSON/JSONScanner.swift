@@ -5,8 +5,9 @@ public enum JSONKind: Hashable, Sendable {
 
 /// Reads one JSON text from bytes, token by token, exactly as RFC 8259 defines JSON.
 ///
-/// It refuses a byte order mark, a trailing comma, a comment, ill-formed UTF-8 and a lone surrogate. The caller decides
-/// about duplicate keys. The caller requests the kind of value that it expects, and a value of another kind is refused:
+/// The scanner refuses a byte order mark, a trailing comma, a comment, ill-formed UTF-8 and a lone surrogate. It
+/// accepts duplicate keys: the caller decides about them. The caller requests the kind of value that it expects. A
+/// value of another kind is refused:
 ///
 ///     var scanner = JSONScanner(bytes)
 ///     try scanner.beginArray()
@@ -20,7 +21,7 @@ public struct JSONScanner: Sendable {
   var index = 0
   private var depth = 0
   private var members = 0
-  /// Whether the last token opened an array or an object. Only then may the first member follow without a comma.
+  /// Whether the last token opened an array or an object. Only the first member or element needs no comma before it.
   private var justOpened = false
 
   public init(_ bytes: [UInt8], limits: JSONLimits = .init()) {
@@ -28,10 +29,10 @@ public struct JSONScanner: Sendable {
     self.limits = limits
   }
 
-  /// The position of the next byte, for the errors of the caller.
+  /// The position of the next byte. Callers use it in their own errors.
   public var offset: Int { index }
 
-  /// The kind of the next value. The value stays unread.
+  /// The kind of the next value. This function does not consume the value.
   public mutating func peek() throws(JSONError) -> JSONKind {
     skipSpace()
     guard index < bytes.count else { throw error("the text ends before a value") }
@@ -46,13 +47,13 @@ public struct JSONScanner: Sendable {
     }
   }
 
-  /// Enters an object. The caller calls `nextKey` next.
+  /// Enters an object. The caller must call `nextKey` next.
   public mutating func beginObject() throws(JSONError) {
     try open(UInt8(ascii: "{"), else: "expected an object")
   }
 
-  /// The key of the object's next member. The caller must read the member's value next. nil: there is no further
-  /// member, and the scanner has left the object.
+  /// Returns the key of the object's next member. The caller must then read the member's value. nil: there is no
+  /// further member, and the scanner has left the object.
   public mutating func nextKey() throws(JSONError) -> [UInt8]? {
     guard try advanceToMember() else { return nil }
     let key = try readString()
@@ -60,13 +61,13 @@ public struct JSONScanner: Sendable {
     return key
   }
 
-  /// Enters an array. The caller calls `nextElement` next.
+  /// Enters an array. The caller must call `nextElement` next.
   public mutating func beginArray() throws(JSONError) {
     try open(UInt8(ascii: "["), else: "expected an array")
   }
 
-  /// Whether the array has another element. The caller must read this element next. False: there is no further element,
-  /// and the scanner has left the array.
+  /// Returns true if the array has another element. The caller must then read this element. Returns false if there is
+  /// no further element. The scanner has then left the array.
   public mutating func nextElement() throws(JSONError) -> Bool {
     try advance(to: UInt8(ascii: "]"), else: "expected ',' or ']'")
   }
@@ -83,7 +84,7 @@ public struct JSONScanner: Sendable {
     guard passWord("null") else { throw error("expected null") }
   }
 
-  /// Skips one value of any kind, and checks it as if it were read.
+  /// Skips one value of any kind. The value is checked as strictly as if it were read.
   public mutating func skipValue() throws(JSONError) {
     var open: [JSONKind] = []
     repeat {
@@ -108,7 +109,7 @@ public struct JSONScanner: Sendable {
     } while !open.isEmpty
   }
 
-  /// Checks that only white space follows.
+  /// Checks that only white space follows the value.
   public mutating func finish() throws(JSONError) {
     skipSpace()
     guard index == bytes.count else { throw error("there is more text after the value") }
@@ -128,7 +129,7 @@ extension JSONScanner {
     }
   }
 
-  /// Skips white space, if there is any, and then this byte. Throws if another byte follows.
+  /// Skips optional white space, and then this byte. Throws if another byte follows.
   mutating func pass(_ byte: UInt8, else reason: String) throws(JSONError) {
     skipSpace()
     guard index < bytes.count, bytes[index] == byte else { throw error(reason) }
@@ -142,7 +143,8 @@ extension JSONScanner {
     justOpened = true
   }
 
-  /// Steps to the next member and returns true. At the closing bracket, leaves the container and returns false.
+  /// Moves to the next member or element and returns true. At the closing bracket, leaves the array or object and
+  /// returns false.
   private mutating func advance(to bracket: UInt8, else reason: String) throws(JSONError) -> Bool {
     skipSpace()
     guard index < bytes.count else { throw error("the text ends inside an array or object") }

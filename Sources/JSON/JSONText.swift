@@ -1,11 +1,12 @@
-/// The loop over bytes that takes most of the time. It is separate, so that the compiler makes fast code from it.
+/// The loop over a text's bytes in which most time is spent. It is a function of its own, so that the compiler
+/// optimises it well.
 enum JSONText {
-  /// The position of the first byte from `start` on that is not plain; the end if all are plain. Such a byte is a
-  /// quote, a backslash, a control character, or not ASCII.
+  /// The position of the first byte from `start` on that is not plain; the end if all bytes are plain. A byte is not
+  /// plain if it is a quote, a backslash, a control character, or not ASCII.
   static func endOfPlain(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var i = start
-    // Each turn checks eight bytes, because most strings have only plain bytes. The load checks its bounds. It counts
-    // as unsafe because types may have padding or invalid bit patterns. `UInt64` has neither.
+    // Each iteration checks eight bytes, because most strings have only plain bytes. The load checks its bounds. Swift
+    // marks the load as unsafe, because some types have padding or invalid bit patterns. `UInt64` has neither.
     let raw = unsafe bytes.bytes
     while i <= raw.byteCount &- 8, isPlain(unsafe raw.unsafeLoadUnaligned(fromByteOffset: i, as: UInt64.self)) {
       i &+= 8
@@ -18,8 +19,8 @@ enum JSONText {
     return i
   }
 
-  /// Whether all eight bytes are plain. If a byte is not plain, a term of `odd` sets the top bit of this byte. A borrow
-  /// can also set the top bit of a plain byte, but only above a byte that is not plain.
+  /// Whether all eight bytes are plain. If a byte is not plain, a term of `odd` sets this byte's top bit. A borrow can
+  /// also set the top bit of a plain byte. But this happens only if a lower byte is not plain.
   @inline(__always)
   private static func isPlain(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101

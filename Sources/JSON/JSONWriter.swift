@@ -1,26 +1,26 @@
-/// Appends JSON to bytes in one canonical form. The same calls make the same bytes on every machine.
+/// Writes JSON as bytes in one canonical form. The same calls make the same bytes on every machine.
 ///
-/// The output has no white space. The writer adds the commas. Only characters that must be escaped are escaped. A real
+/// The output has no white space. The writer adds the commas. It escapes only characters that must be escaped. A real
 /// is written as the shortest text that reads back as the same number. This text always has a point or an exponent, so
-/// a real never looks like an integer.
+/// that no real looks like an integer.
 ///
-/// The calls must come in a valid order: `key` before each value of an object, and an end for each beginning. The
-/// writer does not check the order.
+/// The caller must make the calls in a valid order: `key` before each value of an object, and an end for each
+/// beginning. The writer does not check the order.
 public struct JSONWriter: Sendable {
   public private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
-  /// - Parameter capacity: the number of bytes for which the writer makes room at the beginning.
+  /// - Parameter capacity: the number of output bytes for which memory is allocated at once.
   public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// Drops the output, and keeps its memory for new output.
+  /// Deletes the output, and keeps its memory for new output.
   public mutating func reset() {
     bytes.removeAll(keepingCapacity: true)
     needsComma = false
   }
 
-  /// Returns the output without copying it, and begins again. The new memory is as large as the returned output, up to
-  /// a MiB.
+  /// Returns the output without copying it, and begins with empty output. The new memory is as large as the returned
+  /// output, but at most 1 MiB.
   public mutating func take() -> [UInt8] {
     var taken: [UInt8] = []
     taken.reserveCapacity(min(bytes.count, 1 << 20))
@@ -29,7 +29,7 @@ public struct JSONWriter: Sendable {
     return taken
   }
 
-  /// Ends a line of a text in JSON Lines. The next value begins a new line.
+  /// Ends a line in the JSON Lines format. The next value begins a new line.
   public mutating func endLine() {
     bytes.append(0x0a)
     needsComma = false
@@ -53,26 +53,26 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  /// Appends prepared JSON. The bytes must already have all commas that they need.
+  /// Appends JSON that the caller has prepared. The bytes must contain all commas that they need.
   mutating func raw(_ made: [UInt8]) {
     bytes.append(contentsOf: made)
     needsComma = false
   }
 
-  /// Appends prepared JSON like `raw`, but `make` writes the bytes directly into the output.
+  /// Like `raw`, but `make` writes the prepared JSON directly into the output.
   mutating func appendMade(_ capacity: Int, _ make: (inout OutputSpan<UInt8>) -> Void) {
     bytes.append(addingCapacity: capacity, initializingWith: make)
     needsComma = false
   }
 
-  /// Writes a key from the bytes that `encodedKey` returned, with its quotes and its colon.
+  /// Writes a key. `name` is the result of `encodedKey`, and contains the quotes and the colon.
   public mutating func key(encoded name: [UInt8]) {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     bytes.append(contentsOf: name)
     needsComma = false
   }
 
-  /// The output of `key`, for a caller that writes the key again and again.
+  /// Returns the bytes that `key` writes. It is for a caller that writes the same key many times.
   public static func encodedKey(_ name: String) -> [UInt8] {
     var writer = JSONWriter()
     writer.key(name)
@@ -90,8 +90,8 @@ public struct JSONWriter: Sendable {
     quote(text)
   }
 
-  /// Writes a string of ASCII that needs no escape, with one append. Nearly all strings are of this kind. Returns
-  /// false, and writes nothing, for all other strings.
+  /// Writes a string of ASCII that needs no escape, with one append. Nearly all strings are of this kind. For every
+  /// other string, it writes nothing and returns false.
   mutating func plainString(utf8 text: [UInt8]) -> Bool {
     let letters = text.span
     guard JSONText.endOfPlain(letters, from: 0) == letters.count else { return false }
@@ -110,7 +110,7 @@ public struct JSONWriter: Sendable {
     separate()
     if number < 0 { bytes.append(UInt8(ascii: "-")) }
     var rest = number.magnitude
-    // The magnitude of an `Int64` has at most 19 digits. `bound` is at most 10^19, which just fits into it.
+    // The magnitude of an `Int64` has at most 19 digits. So `bound` is at most 10^19, which fits into a `UInt64`.
     var count = 1
     var bound: UInt64 = 10
     while count < 19, rest >= bound {
@@ -126,7 +126,7 @@ public struct JSONWriter: Sendable {
     }
   }
 
-  /// Writes a number, which must be finite.
+  /// Writes a real number. The number must be finite.
   public mutating func real(_ number: Double) {
     precondition(number.isFinite, "JSON has no infinities")
     separate()
@@ -145,7 +145,7 @@ public struct JSONWriter: Sendable {
 }
 
 extension JSONWriter {
-  /// Writes the comma before a value or a key, if it needs a comma. The next value or key then needs a comma.
+  /// Writes a comma if the next value or key needs a comma before it. Records that the one after it will need a comma.
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
@@ -163,11 +163,11 @@ extension JSONWriter {
   }
 
   /// - Parameters:
-  ///   - first, last: the bytes before and after the quotes. Everything is appended at once, because each append costs
-  ///     time to make room.
+  ///   - first, last: the bytes before and after the quotes. One append writes everything, because each append must
+  ///     check for room.
   private mutating func quote(_ text: String, after first: UInt8?, before last: UInt8?) {
     let letters = text.utf8.span
-    // Nearly all names and words need no escape.
+    // Nearly all names and words need no escape. This is the fast way for them.
     let isPlain = JSONText.endOfPlain(letters, from: 0) == letters.count
     bytes.append(addingCapacity: letters.count + 4) { room in
       if let first { room.append(first) }

@@ -1,7 +1,7 @@
-/// Checks for well-formed UTF-8, by table 3-7 of The Unicode Standard: no overlong forms, no surrogates, nothing above
-/// U+10FFFF.
+/// Checks for well-formed UTF-8, by table 3-7 of The Unicode Standard. Overlong forms, surrogates, and scalars above
+/// U+10FFFF are not well-formed.
 enum UTF8Sequences {
-  /// The length of the sequence of two to four bytes that begins at `i`; 0 if the sequence is not well-formed.
+  /// The length of the sequence of two to four bytes that begins at `i`; 0 if the sequence is ill-formed.
   static func length(in bytes: [UInt8], at i: Int) -> Int {
     switch bytes[i] {
     case 0xc2...0xdf: continues(bytes, i + 1) ? 2 : 0
@@ -15,7 +15,7 @@ enum UTF8Sequences {
     }
   }
 
-  /// Whether `bytes` are well-formed, and have no NUL. C would cut the text at a NUL.
+  /// Whether `bytes` are well-formed and contain no NUL. A C function would cut the text at a NUL.
   static func isTextWithoutNUL(_ bytes: [UInt8]) -> Bool {
     var i = JSONText.endOfPlain(bytes.span, from: 0)
     while i < bytes.count {
@@ -32,7 +32,7 @@ enum UTF8Sequences {
     return true
   }
 
-  /// Appends the UTF-8 form of a scalar that is no surrogate.
+  /// Appends the UTF-8 form of a scalar. The scalar must not be a surrogate.
   static func append(_ scalar: UInt32, to bytes: inout [UInt8]) {
     switch scalar {
     case ..<0x80:

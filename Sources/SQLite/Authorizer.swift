@@ -1,46 +1,46 @@
 import CSQLite
 import SatchelValues
 
-/// The rights of a statement from a dataset's rules. It may read these tables and call ordinary functions, nothing
-/// else.
+/// The rights of a statement from a dataset's rules. The statement may read these tables and call ordinary functions.
+/// It may do nothing else.
 public final class ReadAuthorizer {
   private let tables: Set<[UInt8]>
-  /// Functions of the program that these statements may call. Ordinary rules may call no such function.
+  /// Functions that Satchel itself registers and that these statements may call. Most rules may call no such function.
   private let ownFunctions: Set<[UInt8]>
 
-  /// Why a statement was refused, in words; nil if none was.
+  /// Why SQLite refused a statement, in words; nil if no statement was refused.
   public private(set) var refusal: String?
 
-  /// The columns that statements read, by the names of their tables. All names are in small ASCII letters.
+  /// The columns that statements read, by table name. All names are in small ASCII letters.
   private var columns: [[UInt8]: Set<[UInt8]>] = [:]
 
-  /// Names of tables and functions are compared as in SQLite: the case of ASCII letters does not count.
-  /// - Parameter ownFunctions: functions of the program that the statements may call.
+  /// SQLite compares names without regard to the case of ASCII letters. So does this class.
+  /// - Parameter ownFunctions: functions that Satchel itself registers and that the statements may call.
   public init(tables: some Sequence<String>, ownFunctions: some Sequence<Name> = EmptyCollection()) {
     self.tables = Set(tables.map { Array($0.utf8).asciiLowercased })
     self.ownFunctions = Set(ownFunctions.map { Array($0.text.utf8).asciiLowercased })
   }
 
-  /// The positions of a table's columns that statements prepared under this authorizer read. All columns, if such a
-  /// statement also reads something else of the table: a generated column, for example, may depend on any column.
+  /// The positions of the table's columns that statements prepared under this authorizer read. If a statement reads
+  /// anything else of the table, all columns are returned. For example, a generated column may depend on any column.
   public func dependencies(on table: TableSchema) -> Set<Int> {
     var read = columns[Array(table.name.text.utf8).asciiLowercased] ?? []
-    // SQLite reports a row of which no value is read except its row number under an empty name.
+    // If a statement reads no value of a row, or only its rowid, SQLite reports a column with an empty name.
     if !table.columns.contains(where: \.text.isEmpty) { read.remove([]) }
     let places = table.columns.indices.filter { read.remove(Array(table.columns[$0].text.utf8).asciiLowercased) != nil }
     return Set(read.isEmpty ? places : Array(table.columns.indices))
   }
 
-  /// Whether statements that were prepared under this authorizer read this column of a table.
+  /// Whether statements prepared under this authorizer read this column of the table.
   public func reads(_ column: Name, of table: Name) -> Bool {
     let read = columns[Array(table.text.utf8).asciiLowercased] ?? []
     return read.contains(Array(column.text.utf8).asciiLowercased)
   }
 
-  /// Whether statements that were prepared under this authorizer read anything of a table.
+  /// Whether statements prepared under this authorizer read the table.
   public func reads(_ table: Name) -> Bool { columns[Array(table.text.utf8).asciiLowercased] != nil }
 
-  /// Whether statements call functions of date and time, which return the present time for some arguments.
+  /// Whether statements call functions of date and time. For some arguments, these functions return the present time.
   public private(set) var callsDateFunctions = false
 
   /// Functions whose result depends on more than the row, or that have effects outside the database.
@@ -58,7 +58,7 @@ public final class ReadAuthorizer {
     case SQLITE_SELECT, SQLITE_RECURSIVE:
       return true
     case SQLITE_READ:
-      // SQLite reports a subquery in FROM under an empty name.
+      // SQLite reports a subquery in FROM as a table with an empty name.
       guard let first, !first.isEmpty else { return true }
       let table = Array(first.utf8).asciiLowercased
       if let second { columns[table, default: []].insert(Array(second.utf8).asciiLowercased) }
@@ -85,14 +85,14 @@ extension [UInt8] {
 extension Database {
   /// Runs `body`. Every statement that `body` prepares has only the rights that `authorizer` gives.
   public func authorized<T: ~Copyable>(by authorizer: ReadAuthorizer, _ body: () throws -> T) throws -> T {
-    // Double quotes may enclose only names. Otherwise a misspelt column would be read as a text, which is greater than
-    // any number.
+    // In these statements, double quotes may enclose only names. Otherwise SQLite would read a misspelt column name as
+    // a text, and a text is greater than any number.
     satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     defer { satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 1) }
     return try watched(by: Watch { action, first, second, _ in authorizer.allows(action, first, second) }, body)
   }
 
-  /// Runs `body`, and passes each action of the statements that `body` prepares to `watch`.
+  /// Runs `body`. Passes each action of the statements that `body` prepares to `watch`.
   func watched<T: ~Copyable>(by watch: Watch, _ body: () throws -> T) throws -> T {
     sqlite3_set_authorizer(
       handle,
@@ -107,8 +107,8 @@ extension Database {
   }
 }
 
-/// Allows or denies one action of a statement: SQLite's code, two names that go with it, and the name of the schema,
-/// such as `main` or `temp`.
+/// Allows or denies one action of a statement. The action has SQLite's code, two names, and the name of the schema, for
+/// example `main` or `temp`.
 final class Watch {
   let allows: (_ action: Int32, _ first: String?, _ second: String?, _ schema: String?) -> Bool
 

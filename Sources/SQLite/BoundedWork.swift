@@ -1,13 +1,14 @@
 import CSQLite
 
-/// Statements that other people wrote may run for ever. These functions end them.
+/// Statements that other people wrote may run for ever. These functions limit their time and the size of their values.
 extension Database {
-  /// The number of steps of SQLite's virtual machine between two checks: far below a millisecond of usual work.
+  /// The number of steps of SQLite's virtual machine between two checks. This many steps usually take far less than a
+  /// millisecond.
   private static let stepsBetweenLooks: Int32 = 1_000
 
-  /// Runs `body`. A statement in it ends with an error of the kind `interrupted` as soon as `isOver` returns true.
+  /// Runs `body`. If `isOver` returns true, the running statement ends with an error of the kind `interrupted`.
   ///
-  /// If the statement writes, SQLite rolls the whole transaction back. Calls must not be nested.
+  /// If this statement writes, SQLite rolls the whole transaction back. Calls of this function must not be nested.
   public func bounded<T: ~Copyable>(by isOver: @escaping () -> Bool, _ body: () throws -> T) throws -> T {
     let bound = Bound(isOver)
     sqlite3_progress_handler(
@@ -20,8 +21,8 @@ extension Database {
     return try withExtendedLifetime(bound, body)
   }
 
-  /// Limits the size of the values that this connection reads and makes. A larger value ends its statement with an
-  /// error of the kind `tooLarge`.
+  /// Limits the size of the values that statements of this connection read and make. A larger value ends its statement
+  /// with an error of the kind `tooLarge`.
   ///
   /// - Returns: the former limit.
   @discardableResult public func limitValues(toBytes limit: Int32) -> Int32 {

@@ -1,11 +1,11 @@
 import CSQLite
 import SatchelValues
 
-/// One connection to one SQLite database. The compiler ensures that it is not copied or shared between threads.
+/// One connection to one SQLite database. The compiler prevents copies of the connection, and sharing between threads.
 public struct Database: ~Copyable {
   let handle: OpaquePointer
   private let cache = StatementCache()
-  /// The writes of rows that this connection makes.
+  /// Reports the rows that this connection writes.
   public let writes = RowWrites()
 
   public enum Mode: Sendable {
@@ -16,7 +16,7 @@ public struct Database: ~Copyable {
   }
 
   /// How long a connection waits for another writer before it throws a busy error. Apps usually wait for a shorter
-  /// time, so this connection lets them come first.
+  /// time, so the apps can write first.
   public static let busyTimeoutMilliseconds: Int32 = 10_000
 
   /// Opens the database at `path`. SQLite reads the file's content only at the first statement.
@@ -31,8 +31,8 @@ public struct Database: ~Copyable {
     sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds)
   }
 
-  /// Turns off SQLite's count of allocated bytes. Satchel does not use the count, and counting needs a lock. If another
-  /// part of the process used SQLite before, SQLite continues to count.
+  /// Turns off SQLite's count of allocated bytes. Satchel does not use the count, and counting needs a lock. The
+  /// setting has no effect if another part of the process used SQLite before.
   private static let countsNoMemory: Int32 = satchel_config_memstatus(0)
 
   init(name: String, flags: Int32) throws(SQLiteError) {
@@ -48,19 +48,19 @@ public struct Database: ~Copyable {
     handle = opened
   }
 
-  // Statements that still exist keep the connection open until they end.
+  // If statements of the connection still exist, SQLite closes the connection when the last of them ends.
   deinit { sqlite3_close_v2(handle) }
 
   /// Prepares the connection for the work of one whole command: many rows in one transaction.
   ///
-  /// Rows are written as they are, so foreign keys have no effect. EXTRA makes commits survive a power cut. With FULL,
-  /// a power cut could bring back a transaction's journal. It could so undo the transaction after the other side has
-  /// received its result.
+  /// Foreign keys are off, because rows are written as they are. `synchronous = EXTRA` makes commits survive a power
+  /// cut. With FULL, a power cut could bring back a transaction's journal and so undo the transaction. The other side
+  /// may already have received the transaction's result.
   ///
-  /// An import writes several indexes at once, in the order of random keys. With the usual 2 MiB of cache, each row
-  /// would read and write its pages again. Deleted rows leave no bytes in the file, whatever the library's build
-  /// options are. The data to undo a single row stay in memory, up to 64 KiB. The data to undo a statement that writes
-  /// very many rows go into a file.
+  /// An import writes several indexes at once, in the order of random keys. With the usual cache of 2 MiB, SQLite would
+  /// read and write their pages again for each row. `secure_delete` overwrites deleted rows, whatever the library's
+  /// build options are. The data to undo a statement stay in memory up to 64 KiB, which is enough for one row. Beyond
+  /// this size, SQLite puts these data into a file.
   public func prepareForCommand() throws(SQLiteError) {
     try execute(
       """
@@ -77,13 +77,14 @@ public struct Database: ~Copyable {
     if sqlite3_exec(handle, sql, nil, nil, nil) != SQLITE_OK { throw failure(sql) }
   }
 
-  /// Prepares one statement. Text after the statement is an error: a second statement is a mistake or an attack.
+  /// Prepares one statement. Text after the statement is an error, because a second statement is a mistake or an
+  /// attack.
   public func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement.prepare(sql, on: handle) }
 
   // MARK: cached statements
 
-  /// Runs one statement with named parameters to its end. The prepared statement is kept for the next call. All
-  /// following functions keep theirs too.
+  /// Runs one statement with named parameters to its end. This function and all following functions keep the prepared
+  /// statement for their next call.
   public func run(_ sql: String, _ parameters: KeyValuePairs<String, Value> = [:]) throws {
     try using(sql, parameters) { while try $0.step() {} }
   }
@@ -104,18 +105,18 @@ public struct Database: ~Copyable {
     return result
   }
 
-  /// The result of `body` for the first row of a query; nil if there is none.
+  /// The result of `body` for the first row of a query; nil if the query returns no row.
   public func first<T>(
     _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> T
   ) throws -> T? {
     try using(sql, parameters) { try $0.step() ? body($0) : nil }
   }
 
-  /// Calls `body` with the prepared statement for this text. Then resets the statement for its next use.
+  /// Calls `body` with the prepared statement for this SQL text. Then resets the statement for its next use.
   public func using<T>(
     _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> T
   ) throws -> T {
-    // A statement in use is not in the cache. So the same text inside `body` gets another statement.
+    // A statement in use is not in the cache. If `body` uses the same SQL text, it gets another statement.
     let kept = try cache.take(sql) ?? KeptStatement(prepare(sql))
     defer {
       kept.statement.reset()
@@ -126,8 +127,9 @@ public struct Database: ~Copyable {
     return try body(kept.statement)
   }
 
-  /// Returns free pages to the file system. Other readers and writers wait meanwhile.
-  /// - Returns: why SQLite could not do it, if a function or a collation of the app is missing; nil: it is done.
+  /// Returns free pages of the file to the file system. Other readers and writers wait meanwhile.
+  /// - Returns: nil if the file was shrunk. Otherwise why not: a function or a collation that only the app has is
+  ///   missing.
   public func shrink() throws -> String? {
     do {
       try execute("VACUUM")
@@ -135,10 +137,10 @@ public struct Database: ~Copyable {
     } catch  where error.lackingName != nil { return error.message }
   }
 
-  /// The number of rows that the last INSERT, UPDATE or DELETE touched.
+  /// The number of rows that the last INSERT, UPDATE or DELETE wrote or deleted.
   public var changes: Int64 { sqlite3_changes64(handle) }
 
-  /// Whether this connection cannot write to the database.
+  /// Whether this connection may not write to the database.
   public var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
   public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }

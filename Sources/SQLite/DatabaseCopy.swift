@@ -1,22 +1,22 @@
 import CSQLite
 import SatchelValues
 
-/// Why a database cannot be copied without the app, and what to do next.
+/// Why a database cannot be copied without the app, and the next step.
 public struct CopyError: ExplainedError {
   public let message: String
   public let hint: String?
   public var code: Reason { .database }
 }
 
-/// Copies of a whole database. Each index keeps its order, even if only the app could sort it.
+/// Copies a whole database. Each index keeps the order of its entries, even if only the app could sort them.
 extension Database {
   /// Writes a copy of the database to `path`. No file may exist there. The copy has every table, view, index and
   /// trigger, and every row under its rowid. It has no bytes of deleted rows.
   ///
-  /// SQLite drops the CHECK constraints of a database that it cannot write. It then finds that the tables of the copy
-  /// are declared in another way, and inserts row by row. Collations and functions that only the app has would damage
-  /// the indexes then, and generated columns would make the copy fail. So such a database is copied by way of a
-  /// temporary file.
+  /// VACUUM of a database that this connection may only read drops CHECK constraints. SQLite then finds that the copy's
+  /// tables are declared differently, and inserts row by row. This would damage indexes that need the app's collations
+  /// or functions, and it would fail at generated columns. Such a database is therefore copied through a temporary
+  /// file.
   /// - Throws: a `CopyError` if an index needs the app.
   public func copy(to path: String) throws {
     let indexes = try indexesSortedBothWays()
@@ -33,7 +33,7 @@ extension Database {
     try withStandIns(for: .copying) { try run("VACUUM main INTO :path", ["path": .string(path)]) }
   }
 
-  /// A copy of all pages in a temporary file that SQLite deletes with the connection.
+  /// A copy of all pages in a temporary file. SQLite deletes the file when the connection closes.
   private func temporaryCopy() throws -> Database {
     let copy = try Database(name: "", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXRESCODE)
     guard let backup = sqlite3_backup_init(copy.handle, "main", handle, "main") else { throw copy.failure("backup") }
@@ -44,20 +44,20 @@ extension Database {
 
   // MARK: indexes in both directions
 
-  /// An index of a CREATE INDEX statement.
+  /// An index that a CREATE INDEX statement made.
   private struct DeclaredIndex {
     let name: String
     let sql: String
-    /// Declares the index as if SQLite's own order were its order. SQLite then copies its entries one after the other,
-    /// and compares none. The number in the WHERE keeps the declarations of one table's indexes different: SQLite takes
-    /// the entries from the first index that is declared alike.
+    /// A declaration by which SQLite copies the index's entries one after the other, without comparing them. SQLite
+    /// takes the entries from the first index with the same declaration. Therefore a number in the WHERE makes the
+    /// declarations of one table's indexes different.
     let plainSQL: String
   }
 
-  /// The indexes that use a collation which only the app has, if some columns of indexes ascend by this collation and
-  /// others descend: no substitute for the collation can put the entries of all of them in order.
+  /// The indexes that use a collation which only the app has, if this collation ascends in one index and descends in
+  /// another. No substitute for the collation can then sort the entries of all these indexes.
   ///
-  /// Indexes that belong to a table's definition are left out, and so are the indexes of tables WITHOUT ROWID.
+  /// Indexes that belong to a table's definition are not returned, and neither are indexes of tables WITHOUT ROWID.
   private func indexesSortedBothWays() throws -> [DeclaredIndex] {
     try all(
       """
@@ -80,7 +80,7 @@ extension Database {
     }
   }
 
-  /// Replaces the statements that declare indexes. The entries of the indexes stay as they are.
+  /// Replaces the stored CREATE INDEX statements. The entries of the indexes stay unchanged.
   private func declare(_ indexes: [(name: String, sql: String)]) throws {
     if indexes.isEmpty { return }
     try execute("PRAGMA writable_schema = ON; BEGIN IMMEDIATE")

@@ -1,11 +1,12 @@
 import SatchelValues
 
-/// SQLite's own checks of a file, as far as they are possible without the app.
+/// SQLite's own checks of a file, as far as they can run without the app's functions and collations.
 extension Database {
-  /// The faults that SQLite's own check of the whole file finds, in SQLite's words; empty if everything is sound.
+  /// The faults that SQLite's integrity check of the whole file finds, in SQLite's words; empty if there is no fault.
   ///
-  /// If a table names a function or a collation which only the app has, only the table's pages are checked: the order
-  /// of the table's indexes cannot be checked without the app. A value whose type does not fit its column is no damage.
+  /// If a table names a function or a collation which only the app has, only the table's pages are checked. The order
+  /// of the table's indexes cannot be checked without the app. A value whose type does not fit its column is not
+  /// counted as damage.
   public func integrityFaults() throws -> [String] {
     do { return try faults(ofCheck: "integrity_check(\(Self.mostLines))") } catch let error as SQLiteError
       where error.lackingName != nil
@@ -27,8 +28,8 @@ extension Database {
     return found
   }
 
-  /// The first five faults that one of SQLite's checks finds. Only lines that `wanted` accepts count. By default, lines
-  /// about single values do not count. No more than these five lines are held in memory.
+  /// The first five faults that one of SQLite's checks reports. Only lines that `wanted` accepts count. By default,
+  /// lines about single values do not count. At most these five lines are held in memory.
   private func faults(ofCheck check: String, wanted: (String) -> Bool = { !isOfOneValue($0) }) throws -> [String] {
     var found: [String] = []
     try each("PRAGMA \(check)") { row in
@@ -38,11 +39,12 @@ extension Database {
     return found
   }
 
-  /// The most lines that a check returns. Lines about damage may come after very many lines about values.
+  /// The limit on the lines that a check returns. Very many lines about single values may come before a line about
+  /// damage.
   private static let mostLines = 1_000_000
 
-  /// The first fault that SQLite finds in the pages, in SQLite's words; nil if SQLite can read everything. Constraints
-  /// of tables are not checked: rows are accepted as they are.
+  /// The first fault that SQLite finds in the pages, in SQLite's words; nil if SQLite can read everything. Rows that
+  /// break a constraint of their table are not faults.
   public func brokenPage() throws -> String? { try brokenPages().first }
 
   private func brokenPages() throws -> [String] {
@@ -52,7 +54,7 @@ extension Database {
     return try withStandIns(for: .reading) { try faults(ofCheck: "quick_check(\(Self.mostLines))") }
   }
 
-  /// Whether SQLite can read every row of a foreign file, and no row lacks a required value.
+  /// Whether SQLite can read every row of a file from outside, and no row has NULL in a NOT NULL column.
   func isSound() throws -> Bool {
     let found = try withStandIns(for: .reading) {
       try faults(ofCheck: "quick_check(\(Self.mostLines))") { !isOfOneValue($0) || $0.hasPrefix("NULL value in ") }
@@ -60,9 +62,9 @@ extension Database {
     return found.isEmpty
   }
 
-  /// The number of each table's rows that refer to a missing row of one of these tables. Tables without such rows are
-  /// left out. A table whose references cannot be checked is left out too: with foreign keys on, no app can write to
-  /// such a table.
+  /// The number of each table's rows that refer to a missing row. Only these tables are checked, and only tables with
+  /// such rows are returned. A table whose references cannot be checked is not returned. With foreign keys on, no app
+  /// can write to a table of this kind.
   public func foreignKeyFaults(among tables: [Name]) throws -> [(Name, Int)] {
     try tables.compactMap { table in
       var count = 0
@@ -77,8 +79,8 @@ extension Database {
   }
 }
 
-/// Whether a line of SQLite's check is about a single value that does not fit the declaration of its column. Rows with
-/// such values are read and written like all other rows.
+/// Whether a line of SQLite's check is about a single value that does not fit the declaration of its column. SQLite can
+/// still read and write such a row.
 private func isOfOneValue(_ line: String) -> Bool {
   if line.hasPrefix("CHECK constraint failed in ") { return true }
   let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)

@@ -2,8 +2,8 @@
 let dateFunctions: Set<[UInt8]> = Set(
   ["date", "time", "datetime", "julianday", "unixepoch", "strftime"].map { Array($0.utf8) })
 
-/// The part of an SQL expression that makes functions of date and time return the present time or use the local time
-/// zone; nil if there is none. The part is a word such as `now`, or a call that lacks its argument.
+/// The part of an SQL expression that makes functions of date and time use the present time or the local time zone; nil
+/// if there is none. For example, the part is the word `now`, or a call without a time argument.
 public func presentTime(in expression: String) -> String? {
   let words = ["now", "localtime", "utc"]
   var bytes = Array(expression.utf8)[...]
@@ -24,7 +24,7 @@ public func presentTime(in expression: String) -> String? {
   return nil
 }
 
-/// Whether a call has no argument, or a call of `strftime` has only its format.
+/// Whether a call of a date function has no argument, or a call of `strftime` has only its format.
 private func lacksTime(_ function: SQLTokens.Token, _ call: ArraySlice<SQLTokens.Token>, _ expression: String) -> Bool {
   var depth = 0
   for (place, token) in zip(call.indices, call) {
@@ -33,7 +33,7 @@ private func lacksTime(_ function: SQLTokens.Token, _ call: ArraySlice<SQLTokens
     if depth == 1, token.isSign(",") { return false }
     guard depth == 0 else { continue }
     if function.isWord("strftime") { return true }
-    // `SQLTokens` skips text in quotes, so this checks the bytes between the two parentheses.
+    // `SQLTokens` leaves out text in quotes. Therefore this line checks the bytes between the two parentheses.
     let inside = Array(expression.utf8)[call[call.startIndex].end..<token.end - 1]
     return place == call.startIndex + 1 && inside.allSatisfy { $0 == 32 || (9...13).contains($0) }
   }

@@ -1,7 +1,7 @@
 import CSQLite
 import SatchelValues
 
-/// An SQL function that the program computes.
+/// An SQL function that Swift code computes.
 private final class ProgramFunction {
   private let answer: ([Value]) throws -> Bool
 
@@ -10,15 +10,15 @@ private final class ProgramFunction {
   func run(_ arguments: [Value], _ context: OpaquePointer?) {
     do { sqlite3_result_int(context, try answer(arguments) ? 1 : 0) } catch {
       sqlite3_result_error(context, "\(error)", -1)
-      // If a statement inside `answer` failed, the calling statement ends with the same error code: an interrupt, for
-      // example.
+      // If a statement inside `answer` failed, the calling statement ends with the same error code. For example, both
+      // end with an interrupt.
       if let error = error as? SQLiteError { sqlite3_result_error_code(context, error.code) }
     }
   }
 }
 
 extension Database {
-  /// Adds an SQL function with any number of arguments. Its result is true or false.
+  /// Adds an SQL function with any number of arguments. Its result is 1 or 0.
   ///
   /// Neither triggers nor views can call it. If `answer` throws, the statement that calls the function fails.
   public func addFunction(_ name: Name, _ answer: @escaping ([Value]) throws -> Bool) {

@@ -19,15 +19,15 @@ public struct SQLiteError: Error, CustomStringConvertible {
       code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)), sql: sql)
   }
 
-  /// An error for contradictory pages that SQLite's check found before any statement read them.
+  /// An error for damage that SQLite's check found before any statement read the damaged pages.
   public init(corrupt message: String) { self.init(code: SQLITE_CORRUPT, message: message) }
 
-  /// An error for a row that breaks a rule of its table which SQLite does not check.
+  /// An error for a row that breaks a rule of its table. SQLite itself does not check this rule.
   public init(constraint message: String) { self.init(code: SQLITE_CONSTRAINT, message: message) }
 
   public var description: String { message }
 
-  /// Whether SQLite cannot read the file to its end.
+  /// Whether the file is damaged, or is no SQLite database.
   public var isDamage: Bool { kind == .corrupt || kind == .notADatabase }
 
   /// The kind of this failure, for callers that act on it.
@@ -36,7 +36,7 @@ public struct SQLiteError: Error, CustomStringConvertible {
     case unique, foreignKey, constraint
     /// `Database.bounded` ended the statement.
     case interrupted
-    /// A value is larger than the connection accepts.
+    /// A value is larger than the connection's limit.
     case tooLarge
     case other
   }
@@ -57,7 +57,7 @@ public struct SQLiteError: Error, CustomStringConvertible {
     case SQLITE_IOERR: return .inputOutput
     case SQLITE_INTERRUPT: return .interrupted
     case SQLITE_TOOBIG: return .tooLarge
-    // SQLite also refuses a row if a value has the wrong type for a STRICT table, or if a rowid is no integer.
+    // SQLite reports a mismatch if a value has the wrong type for a STRICT table, or if a rowid is no integer.
     case SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .constraint
     default: return .other
     }
@@ -65,26 +65,26 @@ public struct SQLiteError: Error, CustomStringConvertible {
 }
 
 extension SQLiteError {
-  /// The same error as an error of the kind `constraint`, if a value of the written row may have caused it; nil: the
-  /// row is not the cause. The statement must have been compiled.
+  /// This error with the kind `constraint`, if a value of the written row may have caused it; nil: the row is not the
+  /// cause. Call it only if SQLite had compiled the statement before the error.
   public var asConstraint: SQLiteError? {
     switch code {
-    // A function in a CHECK reports SQLITE_ERROR for a value that it cannot read.
+    // A function in a CHECK constraint reports SQLITE_ERROR for a value that the function cannot read.
     case SQLITE_ERROR, SQLITE_TOOBIG: SQLiteError(code: SQLITE_CONSTRAINT, message: message, sql: sql)
     default: nil
     }
   }
 
-  /// Whether SQLite could not compute an expression of the row: `asConstraint` made this error.
+  /// Whether `asConstraint` made this error, because SQLite could not compute an expression of the row.
   public var isOfExpression: Bool { code == SQLITE_CONSTRAINT }
 
-  /// Whether the machine caused the error: room, rights, open files, or another program. Such an error is no sign of
-  /// damage to the file.
+  /// Whether the machine or another program caused the error: disk space, rights, open files, or a lock. Such an error
+  /// is no sign of damage to the file.
   public var isOfTheMachine: Bool { [.busy, .full, .readOnly, .cannotOpen, .inputOutput].contains(kind) }
 }
 
-// Swift does not import macros that are expressions; these are the documented values of SQLITE_CONSTRAINT_UNIQUE and so
-// on.
+// Swift does not import C macros that are expressions. These numbers are the documented values, for example of
+// SQLITE_CONSTRAINT_UNIQUE.
 private enum ExtendedCode {
   static let unique: Int32 = 19 | 8 << 8
   static let primaryKey: Int32 = 19 | 6 << 8

@@ -2,8 +2,8 @@ import CSQLite
 import SatchelValues
 
 extension Database {
-  /// Runs `body` in one transaction that has the write lock from its beginning. Either all writes of `body` are kept,
-  /// or none.
+  /// Runs `body` in one transaction that has the write lock from its beginning. The transaction keeps either all writes
+  /// of `body` or none.
   ///
   /// Throws a busy error if another writer holds the lock for longer than the busy timeout.
   public func writeTransaction<T>(_ runMode: RunMode = .commit, _ body: () throws -> T) throws -> T {
@@ -13,14 +13,14 @@ extension Database {
     return try finish(runMode, body)
   }
 
-  /// Runs `body` on one unchanging view of the database, whatever others write meanwhile.
+  /// Runs `body` on one unchanging view of the database, even if other connections write meanwhile.
   public func readTransaction<T>(_ body: () throws -> T) throws -> T {
     try execute("BEGIN")
     return try finish(.commit, body)
   }
 
-  /// Runs `body` so that its writes can be rolled back alone; the transaction around it continues either way.
-  /// - Parameter runMode: `dryRun` rolls the writes back also if `body` succeeds.
+  /// Runs `body` in a savepoint. Its writes can be rolled back alone, and the surrounding transaction continues.
+  /// - Parameter runMode: `dryRun` rolls the writes back even if `body` succeeds.
   public func savepoint<T>(_ runMode: RunMode = .commit, _ body: () throws -> T) throws -> T {
     try run("SAVEPOINT satchel")
     let before = writes.beginSavepoint()
@@ -42,8 +42,8 @@ extension Database {
     return result
   }
 
-  /// Runs `body` with every trigger of this connection off. Rows are written as they are, and the effects of triggers
-  /// at the sender come as rows too. Afterwards the triggers are as they were before.
+  /// Runs `body` with every trigger of this connection off, because rows from a bundle are written as they are. The
+  /// bundle also carries the effects of the triggers at its sender. Afterwards the triggers are on or off as before.
   public func withoutTriggers<T>(_ body: () throws -> T) throws -> T {
     let before = satchel_triggers_run(handle)
     satchel_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
@@ -57,7 +57,7 @@ extension Database {
       try execute(runMode == .commit ? "COMMIT" : "ROLLBACK")
       return result
     } catch {
-      // SQLite has rolled back by itself after some errors; then there is no transaction to roll back.
+      // After some errors, SQLite itself has already rolled the transaction back.
       if sqlite3_get_autocommit(handle) == 0 { try execute("ROLLBACK") }
       throw error
     }

@@ -6,7 +6,7 @@ public enum AgeError: Error, Equatable, Sendable {
   case notAge
   /// The header breaks the format's rules.
   case malformed(String)
-  /// No identity here can open the file.
+  /// No given identity can open the file.
   case noMatch
   /// The header was not made with the file's key.
   case headerChanged
@@ -16,7 +16,7 @@ public enum AgeError: Error, Equatable, Sendable {
   case unfitKey
   case noMemory
 
-  /// A stable word for scripts.
+  /// The code by which scripts recognise the error. It never changes.
   public var code: Reason {
     switch self {
     case .notAge: .ageNotEncrypted
@@ -30,7 +30,7 @@ public enum AgeError: Error, Equatable, Sendable {
     }
   }
 
-  /// The fault in words, for the middle of a sentence.
+  /// The error in words that continue a sentence about the file.
   public var message: String {
     switch self {
     case .notAge: "it does not begin like a file in the age format"

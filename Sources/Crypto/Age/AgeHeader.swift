@@ -1,14 +1,14 @@
 import CSodium
 
-/// The beginning of an age file: the stanzas of the recipients, and a proof that they were not changed.
+/// The beginning of an age file: the stanzas of the recipients, and a message authentication code (MAC) over them.
 struct AgeHeader {
   static let version = "age-encryption.org/v1\n"
-  /// The limit on the header's size. A hundred recipients need less.
+  /// The largest accepted header, in bytes. A header for a hundred recipients is smaller.
   static let maximumBytes = 64 << 10
   private static let macSize = 32
 
   let stanzas: [AgeStanza]
-  /// The bytes that the proof covers: everything up to `---`.
+  /// The header up to and including `---`. The MAC authenticates these bytes.
   private let proven: [UInt8]
   private let mac: [UInt8]
 
@@ -66,7 +66,7 @@ struct AgeHeader {
 
   var bytes: [UInt8] { proven + Array(" \(AgeBase64.encode(mac))\n".utf8) }
 
-  /// Whether the header was made with this key.
+  /// Whether the header's MAC was made with this key.
   func isProven(by fileKey: borrowing SecretBytes) -> Bool {
     let right = Self.mac(of: proven, fileKey)
     return sodium_memcmp(right, mac, mac.count) == 0

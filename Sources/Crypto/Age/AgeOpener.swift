@@ -15,7 +15,7 @@ public struct AgeOpener: ~Copyable {
   private let key: Key
   private var pending: [UInt8] = []
   private var payload: AgePayload?
-  /// The position in `pending` of the header's next line.
+  /// The position in `pending` where the header's next line begins.
   private var line = 0
 
   public init(_ key: Key) { self.key = key }
@@ -39,14 +39,14 @@ public struct AgeOpener: ~Copyable {
     return opened
   }
 
-  /// Returns the rest of the content, after all bytes of the file were given to `open`.
+  /// Returns the rest of the content. Call this function after `open` has received all bytes of the file.
   public mutating func finish() throws(AgeError) -> [UInt8] {
     if let last = try payload?.open(pending[...], isLast: true) { return last }
     guard Self.isAge(pending) else { throw .notAge }
     throw .malformed("it does not end")
   }
 
-  /// The position after the line that begins with `---`; nil: this line has not come yet.
+  /// The position after the line that begins with `---`; nil: this line has not arrived yet.
   private var headerEnd: Int?
 
   private mutating func readHeader() throws(AgeError) {

@@ -1,7 +1,9 @@
 import CSodium
 
-/// The encrypted content of an age file. It has chunks of 64 KiB, each with a tag, and the last chunk has a mark
-/// (STREAM; Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
+/// The encrypted content of an age file: chunks of 64 KiB. Each chunk has an authentication tag, and the last chunk has
+/// a mark.
+///
+/// The scheme is STREAM (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
 /// Misuse-Resistance", 2015).
 struct AgePayload: ~Copyable {
   static let nonceSize = 16
@@ -23,9 +25,9 @@ struct AgePayload: ~Copyable {
     return sealed
   }
 
-  /// Decrypts the next chunk. Throws `contentChanged` if these bytes are not the next chunk, or were changed.
+  /// Decrypts the next chunk. Throws `contentChanged` if the chunk was changed, or is not the next chunk of the file.
   mutating func open(_ chunk: ArraySlice<UInt8>, isLast: Bool) throws(AgeError) -> [UInt8] {
-    // Only the single chunk of an empty content may be empty.
+    // A chunk without content is allowed only if it is the only chunk.
     guard chunk.count > Self.tagSize || chunk.count == Self.tagSize && isLast && counter == 0 else {
       throw .contentChanged
     }

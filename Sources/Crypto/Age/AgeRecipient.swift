@@ -21,14 +21,15 @@ public struct AgeRecipient: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// The secret key that opens the files that are encrypted for its recipient. Its memory is wiped at the end.
+/// The secret key of an `AgeRecipient`. It opens files that are encrypted for this recipient. Its memory is wiped at
+/// the end.
 public final class AgeIdentity {
   private static let prefix = "age-secret-key-"
 
   public let recipient: AgeRecipient
   let secret: SecretBytes
 
-  /// Makes the identity from 32 random bytes. These bytes are the secret: wipe them.
+  /// Makes the identity from 32 random bytes. These bytes are the secret: the caller must wipe them.
   public init(seed: [UInt8]) {
     precondition(seed.count == AgeRecipient.size, "an X25519 secret has 32 bytes")
     let secret = SecretBytes(count: AgeRecipient.size)
@@ -37,7 +38,7 @@ public final class AgeIdentity {
     self.secret = secret
   }
 
-  /// Reads an identity from a line that age-keygen writes. Fails only with `unfitKey`.
+  /// Reads an identity from a line of a file from age-keygen. Fails only with `unfitKey`.
   public convenience init(_ text: some StringProtocol) throws(AgeError) {
     guard text.utf8.allSatisfy({ !(97...122).contains($0) }), var bytes = Bech32.decode(text, prefix: Self.prefix),
       bytes.count == AgeRecipient.size
@@ -46,9 +47,10 @@ public final class AgeIdentity {
     self.init(seed: bytes)
   }
 
-  /// The line that `age -i` reads. This line is the secret: write it only to a file that no other user can read.
+  /// The identity as a line that `age -i` reads. This line is the secret: write it only to a file that no other user
+  /// can read.
   public var text: String {
-    // Bech32 may be written in upper case as a whole, and age does so for identities.
+    // Bech32 allows text that is wholly in upper case. age writes identities in upper case.
     String(
       decoding: Bech32.encode(Self.prefix, secret.memory).utf8.map { (97...122).contains($0) ? $0 & 0xdf : $0 },
       as: UTF8.self)
@@ -63,8 +65,8 @@ public final class AgeIdentity {
 }
 
 extension AgeIdentity {
-  /// Reads the identities in a file from age-keygen. Each has its own line, and there may be comments and empty lines.
-  /// Fails with `unfitKey` if there is any other line, or no identity.
+  /// Reads the identities in a file from age-keygen. Each identity has its own line. Comments and empty lines are
+  /// allowed. Fails with `unfitKey` if there is any other line, or no identity.
   public static func identities(fileBytes: [UInt8]) throws(AgeError) -> [AgeIdentity] {
     var found: [AgeIdentity] = []
     for line in fileBytes.split(separator: 0x0a) {

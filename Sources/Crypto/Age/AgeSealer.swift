@@ -10,9 +10,9 @@ public struct AgeSealer: ~Copyable {
   private var payload: AgePayload
   private var pending: [UInt8] = []
 
-  /// Encrypts for recipients. The holder of a recipient's identity can open the file. Fails with `unfitKey` if a
-  /// recipient cannot be a key.
-  /// - Parameter random: returns as many secret random bytes as its argument says.
+  /// Encrypts for recipients. The holder of any recipient's identity can open the file. Fails with `unfitKey` if a
+  /// recipient is no valid X25519 key.
+  /// - Parameter random: returns secret random bytes. Its argument is their number.
   public init(for recipients: [AgeRecipient], random: (Int) -> [UInt8]) throws(AgeError) {
     precondition(!recipients.isEmpty, "there is at least one recipient")
     let fileKey = Self.fileKey(random)
@@ -39,12 +39,13 @@ public struct AgeSealer: ~Copyable {
     return key
   }
 
-  /// Encrypts these bytes, and returns the output that is complete. The rest comes with a later call.
+  /// Encrypts these bytes. Returns the complete chunks, and keeps the rest for a later call.
   public mutating func seal(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     pending += bytes
     var sealed: [UInt8] = []
     var place = 0
-    // The last chunk has a mark. So a full chunk must wait until more bytes follow or the end comes.
+    // The last chunk must have a mark. Therefore a full chunk waits in `pending` until it is clear whether more bytes
+    // follow.
     while pending.count - place > AgePayload.chunkSize {
       sealed += payload.seal(pending[place..<place + AgePayload.chunkSize], isLast: false)
       place += AgePayload.chunkSize
@@ -53,6 +54,6 @@ public struct AgeSealer: ~Copyable {
     return sealed
   }
 
-  /// Returns the end of the output. After it, nothing may be sealed.
+  /// Encrypts the last chunk and returns it. After this call, nothing may be sealed.
   public mutating func finish() -> [UInt8] { payload.seal(pending[...], isLast: true) }
 }

@@ -1,6 +1,6 @@
 import CSodium
 
-/// Wraps and unwraps a file's key for one recipient: age's recipient types X25519 and scrypt.
+/// Encrypts and decrypts a file's key for one recipient, by age's recipient types X25519 and scrypt.
 enum AgeWrapping {
   static let fileKeySize = 16
   private static let wrappedSize = 32
@@ -10,7 +10,7 @@ enum AgeWrapping {
 
   static let x25519 = "X25519"
 
-  /// - Parameter seed: 32 random bytes for a secret key that is used once.
+  /// - Parameter seed: 32 random bytes. They become a secret key for this one file.
   static func wrap(_ fileKey: borrowing SecretBytes, for recipient: AgeRecipient, seed: [UInt8]) throws(AgeError)
     -> AgeStanza
   {
@@ -31,7 +31,7 @@ enum AgeWrapping {
     return open(stanza.body, with: key)
   }
 
-  /// The secret that both sides share; nil: the share of the other side gives a secret that everyone knows.
+  /// The secret that both sides share; nil: the other side's share would make the secret predictable.
   private static func shared(_ identity: AgeIdentity, _ share: [UInt8]) -> SecretBytes? {
     let shared = SecretBytes(count: AgeRecipient.size)
     if crypto_scalarmult(shared.pointer(), identity.secret.pointer(), share) != 0 { return nil }
@@ -42,10 +42,10 @@ enum AgeWrapping {
 
   static let scrypt = "scrypt"
   private static let saltSize = 16
-  /// The limit on the work factor. This factor needs 2^20 blocks of 1 KiB. A greater factor would use up a small
-  /// device's memory.
+  /// The largest accepted work factor, which needs 2^20 blocks of 1 KiB. A greater factor would use up a small device's
+  /// memory.
   static let maximumWorkFactor = 20
-  /// The work factor for new files. It equals minisign's interactive limits: 16 MiB, and a tenth of a second.
+  /// The work factor for new files. It equals minisign's interactive limits: 16 MiB of memory, and a tenth of a second.
   static let workFactor = 14
 
   static func wrap(
@@ -77,7 +77,7 @@ enum AgeWrapping {
     return derived
   }
 
-  // MARK: both
+  // MARK: both recipient types
 
   private static func seal(_ fileKey: borrowing SecretBytes, with key: borrowing SecretBytes) -> [UInt8] {
     var sealed = [UInt8](repeating: 0, count: wrappedSize)

@@ -1,5 +1,5 @@
-/// Bech32 (BIP 173), the form of age's keys: a readable prefix, data in characters of five bits, and a checksum that
-/// finds any four wrong characters. As in age, the limit of 90 characters does not apply.
+/// Bech32 (BIP 173), the form of age's keys: a readable prefix, data in characters of five bits, and a checksum. The
+/// checksum finds any four wrong characters. As in age, the limit of 90 characters does not apply.
 enum Bech32 {
   private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
   private static let generator: [UInt32] = [0x3b6a_57b2, 0x2650_8e6d, 0x1ea1_19fa, 0x3d42_33dd, 0x2a14_62b3]
@@ -44,8 +44,8 @@ enum Bech32 {
     return sum
   }
 
-  /// The bits of `values` in groups of another size. nil: without padding, too many bits remain, or a remaining bit is
-  /// not zero.
+  /// Groups the bits of `values` into numbers of another size. Without padding, it returns nil if too many bits remain,
+  /// or a remaining bit is not zero.
   private static func regrouped(_ values: some Sequence<UInt8>, from: Int, to: Int, padded: Bool) -> [UInt8]? {
     var result: [UInt8] = []
     var pending = 0

@@ -1,7 +1,7 @@
 import CSodium
 
-/// HKDF with SHA-256 (RFC 5869). libsodium 1.0.18 does not have this function. The result has 32 bytes, which are one
-/// block.
+/// HKDF with SHA-256 (RFC 5869). Its result has 32 bytes, which is one block. libsodium 1.0.18 does not have this
+/// function.
 enum HKDF {
   static let size = 32
 

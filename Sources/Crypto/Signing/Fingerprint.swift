@@ -1,13 +1,13 @@
-/// A public key in a form that people can read aloud: nine groups, `A1B2-C3D4-...-XY`.
+/// The form of a public key that people can read aloud: nine groups, `A1B2-C3D4-...-XY`.
 ///
-/// The first eight groups have 32 characters. They show the BLAKE2b digest with 160 bits of the key's 32 bytes, without
-/// the key's id. Each character shows five bits, and the highest bits come first. The alphabet is Crockford's base32:
-/// digits and upper-case letters without I, L, O and U.
+/// The first eight groups have 32 characters. They show a BLAKE2b digest of 160 bits, made from the key's 32 bytes
+/// without the key's id. Each character shows five bits, and the highest bits come first. The alphabet is Crockford's
+/// base32: digits and upper-case letters without I, L, O and U.
 ///
-/// The ninth group is a checksum of two characters. The first 32 characters are read as a number in base 32, and the
+/// The ninth group is a checksum of two characters. The first 32 characters are read as a number in base 32. The
 /// checksum is this number modulo 1021. 1021 is a prime, and no power of 32 up to the 33rd is 1 or -1 modulo 1021. So
-/// the checksum always finds one wrong character, or two exchanged characters. It misses one in 1021 of the other
-/// errors.
+/// the checksum always finds one wrong character, or two exchanged characters. It misses one in 1021
+/// of all other errors.
 enum Fingerprint {
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
   private static let modulus = 1021
@@ -17,7 +17,8 @@ enum Fingerprint {
     grouped(withCheck(base32(blake2b(key, length: 20))))
   }
 
-  /// A typed fingerprint in the form of `text(of:)`; nil: the typed text is no fingerprint, or has an error.
+  /// The typed fingerprint, rewritten in the form of `text(of:)`. nil: the typed text is no fingerprint, or has an
+  /// error.
   static func normalised(_ typed: String) -> String? {
     var values: [Int] = []
     for byte in typed.utf8 where !separators.contains(byte) {
@@ -71,11 +72,11 @@ enum Fingerprint {
 }
 
 extension PublicKey {
-  /// The text by which people compare keys. It has nine groups of characters: 160 bits of the key's BLAKE2b digest, and
-  /// two check characters.
+  /// The text by which people compare keys: nine groups of characters. They show 160 bits of the key's BLAKE2b digest,
+  /// and two check characters.
   public var fingerprint: String { Fingerprint.text(of: bytes) }
 
-  /// A typed fingerprint in the form of `fingerprint`. Lower case, missing hyphens and spaces are allowed, and also O
-  /// for 0, and I or L for 1. nil: the typed text is no fingerprint, or its check characters are wrong.
+  /// The typed fingerprint, rewritten in the form of `fingerprint`. Lower case, missing hyphens and spaces are allowed.
+  /// O is read as 0, and I and L as 1. nil: the typed text is no fingerprint, or its check characters are wrong.
   public static func normalisedFingerprint(_ typed: String) -> String? { Fingerprint.normalised(typed) }
 }

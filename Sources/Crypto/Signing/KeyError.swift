@@ -10,7 +10,7 @@ public enum KeyError: Error, Equatable, Sendable {
   case unfitComment
   case noMemory
 
-  /// A stable word for scripts.
+  /// The code by which scripts recognise the error. It never changes.
   public var code: Reason {
     switch self {
     case .tooLarge: .keyTooLarge
@@ -23,7 +23,7 @@ public enum KeyError: Error, Equatable, Sendable {
     }
   }
 
-  /// The fault, and the next step.
+  /// The fault and the next step, in words for people.
   public var message: String {
     switch self {
     case .tooLarge: "the file is larger than any key: check that it is the right one"

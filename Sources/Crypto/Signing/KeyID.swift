@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// Eight random bytes by which a signature names its key. They prove nothing: they only help to find the key.
+/// Eight random bytes by which a signature names its key. The id helps to find the key, and proves nothing.
 public struct KeyID: Hashable, Sendable, CustomStringConvertible {
   public static let size = 8
   public let bytes: [UInt8]

@@ -1,7 +1,7 @@
 import CSodium
 
 extension PublicKey {
-  /// Checks that the owner of this key signed this message. Returns the trusted comment, which was signed together with
+  /// Checks that the owner of this key signed this message. Returns the trusted comment, which the owner signed with
   /// the message.
   ///
   /// Fails with `otherKey`, `wrongMessage` or `wrongComment`.
@@ -10,7 +10,7 @@ extension PublicKey {
     try verify(signature, digest: .of(message))
   }
 
-  /// Like `verify(_:message:)`, for a message that was hashed while it arrived.
+  /// Like `verify(_:message:)`, for a caller that hashed the message while the message arrived.
   @discardableResult
   public func verify(_ signature: Signature, digest: Digest) throws(SignatureError) -> String {
     guard signature.keyID == id else { throw .otherKey(signed: signature.keyID, expected: id) }

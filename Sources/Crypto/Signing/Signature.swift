@@ -1,25 +1,25 @@
 /// A detached signature in minisign's form: four lines, at most 2 KiB.
 ///
-/// Reading a signature proves nothing. Only `PublicKey.verify` proves something. The format is described at
+/// Reading a signature proves nothing: only `PublicKey.verify` proves who signed. The format is described at
 /// https://jedisct1.github.io/minisign/. Only the prehashed kind ("ED") is supported, because the old kind would need
 /// the whole message in memory.
 public struct Signature: Hashable, Sendable {
   static let size = 64
   static let algorithm = Array("ED".utf8)
 
-  /// The id of the key that the signature names as its own. This claim is not verified.
+  /// The id of the key that made the signature, as the signature claims. This claim is not verified.
   public let keyID: KeyID
   /// The signature over the message's digest.
   let signature: [UInt8]
   /// The signature over `signature` and the trusted comment.
   let globalSignature: [UInt8]
-  /// The bytes of the signature's file, which contain all values above.
+  /// The bytes of the signature's file. They contain all other values of this type.
   public let fileBytes: [UInt8]
   /// The trusted comment before it is verified. Use it only to find a key.
   public let unverifiedTrustedComment: String
 
-  /// Reads the file of a signature, and is strict. Base64 must have its one form, lines must end with a line feed, and
-  /// comments must be UTF-8 without control characters. Fails with `tooLarge`, `malformed` or `legacy`.
+  /// Reads the file of a signature strictly. Base64 must have its one form, and lines must end with a line feed.
+  /// Comments must be UTF-8 without control characters. Fails with `tooLarge`, `malformed` or `legacy`.
   public init(fileBytes: [UInt8]) throws(SignatureError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
     guard let lines = CommentedFile.lines(of: fileBytes, count: 4),

@@ -6,7 +6,7 @@ public enum SignatureError: Error, Equatable, Sendable {
   case malformed
   /// The signature was made in minisign's old way, over the message itself instead of its digest.
   case legacy
-  /// The signature names another key, and not the key that should check it.
+  /// The signature names another key than the key that checks it.
   case otherKey(signed: KeyID, expected: KeyID)
   /// The signature does not fit this message and this key.
   case wrongMessage
@@ -14,7 +14,7 @@ public enum SignatureError: Error, Equatable, Sendable {
   case wrongComment
   case unfitComment
 
-  /// A stable word for scripts.
+  /// The code by which scripts recognise the error. It never changes.
   public var code: Reason {
     switch self {
     case .tooLarge: .signatureTooLarge
@@ -27,7 +27,7 @@ public enum SignatureError: Error, Equatable, Sendable {
     }
   }
 
-  /// The fault, and the next step.
+  /// The fault and the next step, in words for people.
   public var message: String {
     switch self {
     case .tooLarge: "the signature file is larger than \(CommentedFile.sizeLimit) bytes, the limit for a signature"

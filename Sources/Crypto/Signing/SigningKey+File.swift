@@ -7,10 +7,11 @@ import CSodium
 ///     2  "B2"         8  memory         32 public key
 ///                                       32 BLAKE2b-256 of "Ed", id, seed and public key
 ///
-/// With a password ("Sc"), everything from the id on is combined with 104 other bytes by exclusive or. scrypt makes
-/// these 104 bytes from the password, the salt and the limits (operations and memory). Without a password, minisign
-/// ignores the salt and the limits, and Satchel writes zeros. minisign 0.11 then writes a zero sum, and also accepts a
-/// correct sum.
+/// With a password ("Sc"), the bytes from the id to the end are combined with 104 other bytes by exclusive or. scrypt
+/// makes these 104 bytes from the password, the salt and the limits (operations and memory).
+///
+/// Without a password, minisign ignores the salt and the limits, and Satchel writes zeros. In this case minisign 0.11
+/// writes a zero sum, and also accepts a correct sum.
 private enum SecretFile {
   static let size = 158
   static let kdf = 2
@@ -27,8 +28,8 @@ private enum SecretFile {
   static let sumSize = 32
   static let saltSize = 32
 
-  /// The limit on the memory for scrypt. The default of minisign is 1 GiB. A file that needs more is an attack on this
-  /// machine's memory.
+  /// The largest accepted amount of memory for scrypt, which is also minisign's default: 1 GiB. A file that needs more
+  /// is an attack on this machine's memory.
   static let maximumMemory: UInt64 = 1 << 30
   static let maximumOperations: UInt64 = 1 << 26
 
@@ -41,7 +42,7 @@ private enum SecretFile {
     return digest
   }
 
-  /// Hides the secret part of the file, or makes it readable again. A second call undoes the first call.
+  /// Encrypts or decrypts the secret part of the file: a second call undoes the first call.
   static func mask(_ packed: borrowing SecretBytes, with password: borrowing Password) throws(KeyError) {
     let (operations, memory) = (number(packed, at: operations), number(packed, at: memory))
     guard (1...maximumOperations).contains(operations), (1...maximumMemory).contains(memory) else { throw .malformed }
@@ -52,7 +53,7 @@ private enum SecretFile {
     for place in id..<size { hidden[place] = hidden[place] ^ mask[place - id] }
   }
 
-  /// Reads a number of eight bytes. The lowest byte is first.
+  /// Reads a little-endian number of eight bytes.
   private static func number(_ packed: borrowing SecretBytes, at place: Int) -> UInt64 {
     (0..<8).reduce(0) { $0 | UInt64(packed.memory[place + $1]) << UInt64(8 * $1) }
   }
@@ -64,10 +65,10 @@ private enum SecretFile {
 }
 
 extension SigningKey {
-  /// Reads a secret key from `minisign -G`, with a password or (`-W`) without one.
+  /// Reads a secret key that `minisign -G` made, with a password or without a password (`-W`).
   ///
   /// Fails with `tooLarge`, `malformed`, `damaged` or `wrongPassword`. Fails with `passwordProtected` if the file needs
-  /// a password and none is given. Fails with `noMemory` if the password needs more memory than there is.
+  /// a password and the caller gave none. Fails with `noMemory` if the machine has too little memory for scrypt.
   public init(fileBytes: [UInt8], password: Password? = nil) throws(KeyError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
     let packed = SecretBytes(count: SecretFile.size)
@@ -88,8 +89,8 @@ extension SigningKey {
       guard sum.allSatisfy({ $0 == 0 }) || sum.elementsEqual(SecretFile.sum(of: packed)) else { throw .damaged }
     }
 
-    // A file may have a secret key together with the public half of another key. Then the first signature would reveal
-    // the secret key. So the public half is computed again.
+    // An attacker may write another public key into the file. The first signature would then reveal the secret key.
+    // Therefore the public key is computed from the seed and compared with the file.
     let secret = SecretBytes(count: Self.secretSize)
     var publicBytes = [UInt8](repeating: 0, count: PublicKey.size)
     crypto_sign_seed_keypair(&publicBytes, secret.pointer(), packed.pointer(at: SecretFile.secret))
@@ -100,7 +101,7 @@ extension SigningKey {
     self.init(publicKey: publicKey, secret: secret)
   }
 
-  /// Whether the file of a secret key needs a password. False for all other files.
+  /// Whether the bytes are the file of a secret key that needs a password.
   public static func isProtected(fileBytes: [UInt8]) -> Bool {
     do {
       _ = try SigningKey(fileBytes: fileBytes)
@@ -108,12 +109,12 @@ extension SigningKey {
     } catch { return error == .passwordProtected }
   }
 
-  /// The bytes of a file that `minisign -S` reads. Without a password these bytes are the secret: write them only to a
+  /// The bytes of a file that `minisign -S` reads. Without a password, these bytes are the secret: write them only to a
   /// file that no other user can read.
   ///
   /// Fails with `unfitComment` or `noMemory`.
   /// - Parameter protection: a password, and 32 random bytes as the salt. The limits of scrypt suit a small device: 16
-  ///   MiB, and a tenth of a second.
+  ///   MiB of memory, and a tenth of a second.
   public func fileBytes(comment: String, protection: (password: Password, salt: [UInt8])? = nil) throws(KeyError)
     -> [UInt8]
   {

@@ -8,7 +8,7 @@ public struct SigningKey: ~Copyable {
   /// The seed and the public key, in libsodium's form.
   let secret: SecretBytes
 
-  /// Makes the key from 32 random bytes. These bytes are the secret: wipe them.
+  /// Makes the key from 32 random bytes. These bytes are the secret: the caller must wipe them.
   public static func generate(seed: [UInt8], keyID: KeyID) -> SigningKey {
     precondition(seed.count == 32, "an Ed25519 seed has 32 bytes")
     let secret = SecretBytes(count: secretSize)
@@ -32,7 +32,7 @@ public struct SigningKey: ~Copyable {
     try sign(digest: .of(message), trustedComment: trustedComment, untrustedComment: untrustedComment)
   }
 
-  /// Like `sign(message:trustedComment:untrustedComment:)`, for a message that was hashed while it was written.
+  /// Like `sign(message:trustedComment:untrustedComment:)`, for a caller that hashed the message while writing it.
   public func sign(
     digest: Digest, trustedComment: String, untrustedComment: String
   ) throws(SignatureError) -> Signature {

@@ -19,7 +19,7 @@ extension JSONValue: ExpressibleByArrayLiteral {
 }
 
 extension JSONValue: ExpressibleByDictionaryLiteral {
-  /// Keeps the order of the literal. The names must be distinct, and this is not checked.
+  /// Keeps the order of the literal's members. The names must be distinct, but this initialiser does not check them.
   public init(dictionaryLiteral members: (String, JSONValue)...) {
     self = .object(members.map { Member(name: $0.0, value: $0.1) })
   }

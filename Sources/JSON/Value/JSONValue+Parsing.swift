@@ -1,5 +1,5 @@
 extension JSONValue {
-  /// The one value of a text.
+  /// Reads a text that contains exactly one value.
   ///
   /// This function is as strict as `JSONScanner`. It also refuses an object with two members of the same name, because
   /// other readers differ about which member counts.
@@ -10,7 +10,7 @@ extension JSONValue {
     return value
   }
 
-  /// Reads the next value of a scanner as `parse` does.
+  /// Reads the scanner's next value, with the checks of `parse`.
   public init(reading scanner: inout JSONScanner) throws(JSONError) {
     switch try scanner.peek() {
     case .null:

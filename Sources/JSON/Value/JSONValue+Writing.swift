@@ -1,5 +1,5 @@
 extension JSONValue {
-  /// Writes the value at the writer's position.
+  /// Appends the value to the writer's output.
   public func write(into writer: inout JSONWriter) {
     switch self {
     case .null: writer.null()
@@ -21,15 +21,15 @@ extension JSONValue {
     }
   }
 
-  /// The value in the canonical form, for machines, digests and signatures.
+  /// The value in the canonical form, which is for machines, digests and signatures.
   public var compactBytes: [UInt8] {
     var writer = JSONWriter()
     write(into: &writer)
     return writer.bytes
   }
 
-  /// The value in a form for people. Each member has a line of its own, each level has two more spaces, and a newline
-  /// is at the end.
+  /// The value in a form for people. Each member has its own line. Each level is indented by two more spaces. The text
+  /// ends with a newline.
   public var prettyBytes: [UInt8] {
     var bytes: [UInt8] = []
     appendPretty(to: &bytes, level: 0)

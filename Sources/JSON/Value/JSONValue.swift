@@ -1,5 +1,5 @@
-/// A whole JSON text in memory. It is for manifests, definitions and reports, which are small. Rows are read with
-/// `JSONScanner`.
+/// A whole JSON value in memory. It is for small texts: manifests, definitions and reports. Rows are read with
+/// `JSONScanner` instead.
 public enum JSONValue: Sendable {
   /// One member of an object: its name and its value.
   public struct Member: Sendable {
@@ -15,11 +15,11 @@ public enum JSONValue: Sendable {
   case null
   case bool(Bool)
   case integer(Int64)
-  /// A finite number: JSON has no infinities.
+  /// A finite number, because JSON has no infinities.
   case real(Double)
   case string(String)
   case array([JSONValue])
-  /// The members in the order in which they are written.
+  /// The members in the order in which the text has them.
   case object([Member])
 }
 
@@ -31,14 +31,14 @@ extension JSONValue {
   public var objectValue: [Member]? { if case .object(let members) = self { members } else { nil } }
 
   /// The value of an object's member. Names are compared as bytes. nil: the object has no such member, or this value is
-  /// no object.
+  /// not an object.
   public subscript(_ name: String) -> JSONValue? {
     objectValue?.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 }
 
-/// Two values are equal if they have the same canonical form. Texts are compared as bytes, 1 is not 1.0, and the order
-/// of members counts.
+/// Two values are equal if their canonical forms are equal. Texts are compared as bytes, 1 is not 1.0, and the order of
+/// members matters.
 extension JSONValue: Hashable {
   public static func == (a: JSONValue, b: JSONValue) -> Bool {
     switch (a, b) {

@@ -1,7 +1,7 @@
 import SatchelValues
 
-/// The bytes of a row's key in tables and files: the JSON array of its values, in the one form of `JSONWriter`. The
-/// same bytes mean the same key. The same key may have other bytes if a row spells 1 as 1.0.
+/// The bytes of a row's key in tables and files: the JSON array of its values, as `JSONWriter` writes it. Equal bytes
+/// mean equal keys. The reverse is not always true: one row may spell 1 as 1.0, and its key then has other bytes.
 public func canonicalKey(_ key: RowKey) -> [UInt8] {
   var writer = JSONWriter(capacity: 48)
   writer.beginArray()
@@ -11,7 +11,7 @@ public func canonicalKey(_ key: RowKey) -> [UInt8] {
 }
 
 extension RowKey {
-  /// Reads a key from the bytes that `canonicalKey` wrote. Any other spelling of a key is refused.
+  /// Reads a key from bytes that `canonicalKey` wrote. Throws if the bytes have another spelling.
   public init(canonical bytes: [UInt8]) throws(JSONError) {
     var scanner = JSONScanner(bytes)
     var values: [Value] = []

@@ -1,15 +1,15 @@
-/// Texts that come again and again, such as the names of columns. Each text has an index, and the bytes of a known text
-/// are not copied again.
+/// Stores texts that occur again and again, such as the names of columns. Each stored text has an index. When a stored
+/// text is read again, its bytes are not copied.
 public struct KnownTexts: Sendable {
   private var texts: [[UInt8]] = []
-  /// The index of the text that is compared first. Objects of one kind have their members in one order, so this text
-  /// probably comes next.
+  /// The index of the stored text that is compared first. Objects of one kind have their members in one order, so this
+  /// text is probably next.
   private var expected = 0
 
-  /// The limit on the number of texts. New texts beyond it are not kept, because the time of a search grows with the
-  /// number of texts.
+  /// The limit on the number of stored texts. Further texts are not stored, because a search takes longer with more
+  /// texts.
   private static let capacity = 256
-  /// The limit on the length of a text, in bytes. The sender of a file may write a text of any length, and kept texts
+  /// The limit on the bytes of a stored text. The sender of a file may write a text of any length, and stored texts
   /// stay in memory.
   private static let longest = 256
 
@@ -18,11 +18,11 @@ public struct KnownTexts: Sendable {
   /// The result of a search.
   public enum Found: Sendable {
     case known(Int)
-    /// The bytes of an unknown text.
+    /// The bytes of a text that is not stored.
     case other([UInt8])
   }
 
-  /// Keeps a new text, and returns its index; nil: there is no room.
+  /// Stores a new text, and returns its index; nil: there are too many texts, or the text is too long.
   public mutating func add(_ text: [UInt8]) -> Int? {
     guard texts.count < Self.capacity, text.count <= Self.longest else { return nil }
     texts.append(text)
@@ -50,7 +50,7 @@ public struct KnownTexts: Sendable {
 }
 
 extension JSONScanner {
-  /// Like `nextKey`, but returns the key's index if the key is known.
+  /// Like `nextKey`, but returns the key's index if the key is a stored text.
   public mutating func nextKey(among known: inout KnownTexts) throws(JSONError) -> KnownTexts.Found? {
     guard try advanceToMember() else { return nil }
     let key = try readString(among: &known)
@@ -58,7 +58,7 @@ extension JSONScanner {
     return key
   }
 
-  /// Like `readString`, but returns the text's index if the text is known.
+  /// Like `readString`, but returns the text's index if the string is a stored text.
   public mutating func readString(among known: inout KnownTexts) throws(JSONError) -> KnownTexts.Found {
     let (content, hasEscapes) = try passString()
     if !hasEscapes {

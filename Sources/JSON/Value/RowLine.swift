@@ -1,11 +1,11 @@
 import SatchelValues
 
-/// A line of JSON. It has the values of a row, between texts that are the same for all rows of the table.
+/// Writes a line of JSON with a row's values. The text between the values is the same for all rows of the table.
 ///
-/// A digest is made from such a line for every row in a bundle. So the line must be fast: if its values are plain, room
-/// is made once for the whole line.
+/// Satchel computes a digest of such a line for every row of a bundle. Therefore writing must be fast. If all values
+/// are plain, the writer allocates room only once for the line.
 public struct RowLine: Sendable {
-  /// The text before a value, and the position of its column.
+  /// The text before a value, and the position of the value's column.
   public struct Place: Sendable {
     let before: [UInt8]
     let position: Int
@@ -18,10 +18,11 @@ public struct RowLine: Sendable {
 
   private let places: [Place]
   private let end: [UInt8]
-  /// The number of bytes of the fixed texts, and of the most that may surround each value.
+  /// The bytes of all fixed texts, plus `mostAround` bytes for each value.
   private let frame: Int
 
-  /// The bytes that each value may need in addition to its own size. No number and no pair of quotes needs more.
+  /// The limit on the bytes that a value needs in addition to its own size. It is enough for any number and any pair of
+  /// quotes.
   private static let mostAround = 32
 
   /// - Parameter end: the text after the last value.
@@ -31,11 +32,11 @@ public struct RowLine: Sendable {
     frame = places.reduce(end.count) { $0 + $1.before.count + Self.mostAround }
   }
 
-  /// Writes the line of a row.
+  /// Writes the line for a row.
   public func write(_ row: Row, into writer: inout JSONWriter) {
     var next = 0
     while next < places.count {
-      // A line may have a value more than once: a key has a place of its own, beside its column.
+      // A line may contain a value twice: once in the row's key, and once in its column.
       let capacity = places[next...].reduce(frame) { $0 + row.values[$1.position].byteCount }
       writer.appendMade(capacity) { room in
         while next < places.count, room.appendPlain(row.values[places[next].position], after: places[next].before) {
@@ -50,7 +51,7 @@ public struct RowLine: Sendable {
     writer.raw(end)
   }
 
-  /// Writes the line of a row, for which a function returns the value of each column.
+  /// Writes the line for a row. The function `value` returns the value of each column.
   public func write(_ value: (Int) -> Value, into writer: inout JSONWriter) {
     for place in places {
       writer.raw(place.before)
@@ -61,8 +62,8 @@ public struct RowLine: Sendable {
 }
 
 extension OutputSpan<UInt8> {
-  /// Appends prepared bytes and then a value in its one spelling. Returns false, and appends nothing, if the value is
-  /// not plain. Plain values are NULL, numbers without a tag, and ASCII texts without escapes.
+  /// Appends `made` and then a value. Returns false, and appends nothing, if the value is not plain. Plain values are
+  /// NULL, numbers without a tag, and ASCII texts without escapes.
   fileprivate mutating func appendPlain(_ value: Value, after made: [UInt8]) -> Bool {
     switch value {
     case .text(let text):
@@ -99,7 +100,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Appends bytes with one copy. There must be room for the bytes.
+  /// Appends bytes with one copy. The span must have enough room.
   private mutating func append(allOf bytes: [UInt8]) {
     unsafe bytes.withUnsafeBufferPointer { source in
       unsafe withUnsafeMutableBufferPointer { room, count in

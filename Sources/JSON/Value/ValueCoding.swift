@@ -20,7 +20,7 @@ private enum Spelling {
 
   static func isPlain(_ number: Int64) -> Bool { number.magnitude < 1 << 53 }
 
-  /// The tag and the text of a value that has no plain form in JSON; nil: the value has a plain form, or is NaN.
+  /// The tag and the text of a value that needs a tag in JSON; nil: the value has a plain form, or is NaN.
   static func tagged(_ value: Value) -> (tag: [UInt8], text: [UInt8])? {
     switch value {
     case .integer(let number) where !isPlain(number): (integer, Array(String(number).utf8))
@@ -33,7 +33,7 @@ private enum Spelling {
 }
 
 extension JSONWriter {
-  /// Writes a value of SQLite in its one spelling. NaN is written as null, because SQLite stores it as NULL.
+  /// Writes a value of SQLite in its one spelling. NaN is written as null, because SQLite stores NaN as NULL.
   public mutating func value(_ value: Value) {
     switch value {
     case .null: null()
@@ -59,9 +59,10 @@ extension JSONWriter {
 extension JSONScanner {
   /// Reads a value of SQLite.
   ///
-  /// It refuses a tag if the plain form is possible, and a plain form if a tag is required. It also refuses Booleans,
-  /// arrays, and base64 or decimal digits in a form that the writer does not write. White space, escapes in strings and
-  /// the digits of a real may vary. A caller that needs canonical bytes compares the bytes with the writer's output.
+  /// Throws if the value has a tag but could have a plain form, or has a plain form but needs a tag. Also refuses
+  /// Booleans, arrays, and base64 or decimal digits in a form that the writer does not write. White space, escapes in
+  /// strings and the digits of a real may vary. A caller that needs canonical bytes must compare them with the writer's
+  /// output.
   public mutating func readValue() throws(JSONError) -> Value {
     switch try peek() {
     case .null:
@@ -125,7 +126,7 @@ extension JSONScanner {
 }
 
 extension JSONValue {
-  /// The value in the spelling of `JSONWriter.value`.
+  /// Makes the JSON that `JSONWriter.value` writes for the value.
   public init(_ value: SatchelValues.Value) {
     if let (tag, text) = Spelling.tagged(value) {
       let member = Member(

@@ -4,11 +4,11 @@ import SatchelValues
 /// How SQLite compares the values of one column. If two columns have the same comparison, two values that are equal in
 /// one column are equal in the other.
 public struct Comparison: Hashable, Sendable {
-  /// How a column's declared type converts values: section 3.1 of SQLite's page on data types.
+  /// How a column's declared type converts values. Section 3.1 of SQLite's page on data types describes it.
   public enum Affinity: Sendable { case text, numeric, integer, real, none }
 
   public let affinity: Affinity
-  /// In capital letters.
+  /// The collation's name in capital letters.
   public let collation: String
 
   /// Whether two texts are equal only if their bytes are equal.
@@ -16,8 +16,8 @@ public struct Comparison: Hashable, Sendable {
 }
 
 extension Comparison {
-  /// Returns one common value for all values that this comparison treats as equal. In a column of texts, this is not so
-  /// for reals that need an exponent: SQLite's text for such a real depends on the release of SQLite.
+  /// Returns one common value for all values that this comparison treats as equal. There is one exception: a real that
+  /// needs an exponent, in a column of texts. SQLite's text for such a real depends on the release of SQLite.
   ///
   /// https://sqlite.org/datatype3.html, sections 4.2 and 7.1.
   public func folded(_ value: Value) -> Value {
@@ -28,7 +28,7 @@ extension Comparison {
     }
   }
 
-  /// The value as the column's type converts it before it is compared.
+  /// The value as the column's type converts it before SQLite compares it.
   private func converted(_ value: Value) -> Value {
     switch (affinity, value) {
     case (.text, .integer(let number)): return .string(String(number))
@@ -59,10 +59,10 @@ extension Database {
 /// The declaration of a column.
 public struct ColumnDeclaration: Sendable {
   public let name: Name
-  /// Empty if there is none.
+  /// The declared type; empty if the declaration has no type.
   public let type: String
   public let collation: String
-  /// Whether its table is STRICT.
+  /// Whether the column's table is STRICT.
   public let isStrict: Bool
 
   public init(name: Name, type: String, collation: String, isStrict: Bool) {
@@ -72,14 +72,14 @@ public struct ColumnDeclaration: Sendable {
     self.isStrict = isStrict
   }
 
-  /// How the column converts values. The type ANY keeps values as they are in a STRICT table only.
+  /// How the column converts values. Only in a STRICT table does the type ANY keep values as they are.
   public var affinity: Comparison.Affinity {
     isStrict && type.uppercased() == "ANY" ? .none : Comparison.Affinity(ofDeclared: type)
   }
 }
 
 extension Comparison.Affinity {
-  /// - Parameter type: the declared type in a table that is not STRICT; empty: none.
+  /// - Parameter type: the declared type in a table that is not STRICT; empty if the declaration has no type.
   public init(ofDeclared type: String) {
     let type = Array(type.utf8).asciiLowercased
     func names(_ words: StaticString...) -> Bool {
@@ -102,14 +102,14 @@ extension Comparison.Affinity {
 }
 
 extension Database {
-  /// How values of a column are compared; nil if there is no such column, or if its type is ANY: the comparison then
-  /// depends on STRICT.
+  /// How values of a column are compared; nil if there is no such column, or if its type is ANY. The comparison of a
+  /// column of type ANY depends on whether the table is STRICT.
   public func comparison(of column: Name, in table: Name) -> Comparison? {
     guard let declared = declared(column, in: table), declared.type.uppercased() != "ANY" else { return nil }
     return Comparison(affinity: .init(ofDeclared: declared.type), collation: declared.collation.uppercased())
   }
 
-  /// The collation of a column as it was declared; nil if there is no such column.
+  /// The collation of a column, spelt as in the declaration; nil if there is no such column.
   public func collation(of column: Name, in table: Name) -> String? { declared(column, in: table)?.collation }
 
   /// The declared type and the collation of a column; nil if there is no such column.
@@ -133,7 +133,7 @@ extension Database {
     }
   }
 
-  /// All columns of a table that SQL can name, including generated ones.
+  /// All columns of a table that SQL can name. Generated columns are included.
   public func columnNames(of table: Name) throws -> [Name] {
     try all("SELECT name FROM pragma_table_xinfo(:name)", ["name": .string(table.text)]) { Name($0.text(0)) }
   }

@@ -1,7 +1,7 @@
 import SatchelValues
 
 extension Database {
-  /// SQL for the default value of each of these columns; nil: the default is NULL.
+  /// SQL for the default value of each of these columns; nil for a column whose default is NULL.
   public func defaults(of columns: [Name], in table: Name) throws -> [String?] {
     let declared = try all("SELECT name, dflt_value FROM pragma_table_xinfo(:name)", ["name": .string(table.text)]) {
       (name: Name($0.text(0)), value: $0.optionalText(1))
@@ -10,7 +10,7 @@ extension Database {
     }
   }
 
-  /// Whether the table was declared STRICT. Only in a STRICT table does a column of type ANY keep every value as it is.
+  /// Whether the table was declared STRICT.
   public func isStrict(_ table: Name) throws -> Bool {
     try first(
       "SELECT strict FROM pragma_table_list(:name) WHERE schema = 'main' AND name = :name COLLATE BINARY",

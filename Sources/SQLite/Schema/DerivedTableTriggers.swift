@@ -1,18 +1,20 @@
 import CSQLite
 import SatchelValues
 
-/// A trigger of the app that maintains a derived table: an R-tree, an index for full-text search, a count of rows.
+/// A trigger of the app that maintains a derived table, for example an R-tree, an index for full-text search, or a
+/// count of rows.
 struct DerivedTableTrigger {
   let name: Name
-  /// The table whose writes fire the trigger: a tracked table, or a table that another such trigger writes.
+  /// The table whose writes fire the trigger. This is a tracked table, or a table that another trigger of this kind
+  /// writes.
   let table: Name
   let sql: String
 }
 
-/// Why the app's triggers make an import impossible, and what to do next.
+/// Why the app's triggers make an import impossible, and the next step.
 public struct TriggerError: ExplainedError {
   public let message: String
-  /// The trigger that cannot run; nil if a trigger failed while it fired.
+  /// The trigger that SQLite cannot compile; nil if a trigger failed while it ran.
   var fault: TriggerFault?
   public let hint: String?
   public var code: Reason { .trigger }
@@ -22,10 +24,10 @@ extension Database {
   /// The app's triggers that must stay on while rows are applied to these tables.
   ///
   /// A trigger maintains a derived table if its body writes only tables that are neither tracked nor Satchel's. Only
-  /// the trigger's own body counts, not the bodies of triggers that it fires. A trigger that may RAISE is a guard. A
-  /// guard stays off, because applied rows are written as they are.
+  /// the trigger's own body counts, not the bodies of triggers that it fires. A trigger that may RAISE is a guard, and
+  /// stays off, because applied rows are written as they are.
   /// - Throws: a `TriggerError` if SQLite cannot compile a trigger. If a trigger calls a function which only the app
-  ///   has, the error comes when the trigger fires.
+  ///   has, this function does not throw: the error comes when the trigger runs.
   func derivedTableTriggers(of tracked: [Name]) throws -> [DerivedTableTrigger] {
     let triggers = try appTriggers()
     let beginnings = tracked.filter { table in triggers.contains { $0.table.isSameInSQL(as: table) } }
@@ -44,7 +46,7 @@ extension Database {
     return keeping
   }
 
-  /// The steps after a trigger has failed while rows were applied.
+  /// The steps for a person after a trigger has failed while rows were applied.
   static func wayAroundTriggers(_ error: SQLiteError) -> String {
     if error.lackingName != nil {
       return """
@@ -58,8 +60,8 @@ extension Database {
       """
   }
 
-  /// Leaves out triggers that write through a view, if a trigger of the view is off. The triggers of a view carry out
-  /// such a write, so the write would have no effect.
+  /// Removes each trigger that writes through a view from `keeping`, if a trigger of that view is off. Only the view's
+  /// triggers can carry out such a write. Without them, the write would have no effect.
   private func leaveOutThoseBehindViews(
     _ keeping: inout [DerivedTableTrigger], _ triggers: [DerivedTableTrigger], _ bodies: TriggerBodies
   ) throws {
@@ -95,7 +97,7 @@ extension Database {
     }
   }
 
-  /// A statement for each kind of write.
+  /// One INSERT, one UPDATE and one DELETE for the table.
   func allWrites(to table: Name) throws -> [String] {
     guard let info = try tableInfo(table) else { return [] }
     let name = "main.\(quoted(table))"
@@ -103,7 +105,8 @@ extension Database {
     return ["INSERT INTO \(name) DEFAULT VALUES", "UPDATE \(name) SET \(assignments)", "DELETE FROM \(name)"]
   }
 
-  /// Finds the trigger of the app that cannot be compiled: a trigger of this table, or a trigger that those fire.
+  /// Finds the app's trigger that SQLite cannot compile. Writes to this table fire it directly, or through other
+  /// triggers.
   private func fault(of table: Name, _ error: SQLiteError) throws -> TriggerFault {
     let probe = try TriggerProbe(of: self)
     let culprit = try appTriggers().first { trigger in
@@ -118,8 +121,8 @@ extension Database {
     }.filter { !isSatchels($0.name) }
   }
 
-  /// Compiles the statement. Returns the error, perhaps about a function that only the app has; nil: there was no
-  /// error.
+  /// Compiles the statement. Returns SQLite's error, for example about a function that only the app has; nil if there
+  /// is no error.
   private func failure(of sql: String, _ bodies: TriggerBodies) throws -> SQLiteError? {
     do {
       try noting(bodies) { _ = try prepare(sql).columnCount }
@@ -142,9 +145,9 @@ extension Database {
   }
 }
 
-/// The actions of triggers, as SQLite reports them while it compiles them.
+/// Records the actions of triggers that SQLite reports while it compiles a statement.
 private final class TriggerBodies {
-  /// The tables that each trigger writes by itself. A trigger that only reads has an empty set here.
+  /// The tables that each trigger writes by its own body. The set is empty for a trigger that only reads.
   private(set) var written: [Name: Set<Name>] = [:]
 
   func note(_ action: Int32, _ subject: String, in trigger: Name) {
@@ -155,14 +158,15 @@ private final class TriggerBodies {
 
 private func isSatchels(_ name: Name) -> Bool { begins(name, "satchel_") }
 
-/// SQLite's own tables are not derived from rows: they hold the next key, for example.
+/// Whether this is one of SQLite's own tables. They are not derived from rows: one of them holds the next primary keys,
+/// for example.
 private func isSQLites(_ name: Name) -> Bool { begins(name, "sqlite_") }
 
 private func begins(_ name: Name, _ beginning: String) -> Bool {
   Array(name.text.utf8.prefix(beginning.utf8.count)).asciiLowercased == Array(beginning.utf8)
 }
 
-/// Whether the trigger may stop the statement, or skip a row.
+/// Whether the trigger may stop the statement that fires it, or skip a row.
 private func mayRaise(_ sql: String) -> Bool {
   let tokens = Array(SQLTokens(sql))
   return zip(tokens, zip(tokens.dropFirst(), tokens.dropFirst(2))).contains { word, next in

@@ -1,14 +1,14 @@
 import SatchelValues
 
-/// A column whose value SQLite computes from the others whenever it is read.
+/// A column whose value SQLite computes from the row's other values.
 public struct GeneratedColumn: Sendable {
   public let table: Name
   public let name: Name
-  /// The SQL behind AS; nil: it cannot be found in the table's text.
+  /// The SQL after AS; nil: it was not found in the CREATE TABLE statement.
   public let expression: String?
 
   /// Functions whose time grows at most in proportion to the size of their values. The time of `instr`, `replace`, and
-  /// `trim` with two arguments grows with the product of two lengths, and nothing can end such a call.
+  /// `trim` with two arguments grows with the product of two lengths. Nothing can interrupt such a call.
   private static let linear: Set<[UInt8]> = Set(
     [
       "abs", "char", "coalesce", "date", "datetime", "hex", "ifnull", "iif", "json_array_length", "json_extract",
@@ -16,15 +16,15 @@ public struct GeneratedColumn: Sendable {
       "quote", "round", "sign", "strftime", "substr", "substring", "time", "typeof", "unicode", "unixepoch",
       "unlikely", "upper", "zeroblob",
     ].map { Array($0.utf8) })
-  /// Words that may come before a parenthesis and are no function.
+  /// Words that are no function, but may come directly before a parenthesis.
   private static let keywords: Set<[UInt8]> = Set(
     [
       "and", "as", "between", "case", "cast", "collate", "else", "in", "is", "not", "null", "or", "then", "when",
     ].map { Array($0.utf8) })
-  /// Operators that compare with a pattern.
+  /// Operators that compare a text with a pattern.
   private static let patterns: Set<[UInt8]> = Set(["glob", "like", "match", "regexp"].map { Array($0.utf8) })
 
-  /// Whether this is the same column of the same table, with the same expression.
+  /// Whether `other` is the same column of the same table, with the same expression.
   public func isDeclared(as other: GeneratedColumn) -> Bool {
     guard let expression, let theirs = other.expression else { return false }
     return table.isSameInSQL(as: other.table) && name.isSameInSQL(as: other.name)
@@ -45,7 +45,7 @@ public struct GeneratedColumn: Sendable {
     return true
   }
 
-  /// Whether a parenthesis behind this word or sign begins the arguments of a function that is not known to be linear.
+  /// Whether this word, if a parenthesis follows it, calls a function that is not known to be linear.
   private func isCall(of word: [UInt8]) -> Bool {
     guard let first = word.first, word.count > 1 || isWord(first) else { return false }
     return !Self.linear.contains(word) && !Self.keywords.contains(word)

@@ -1,32 +1,32 @@
 import SatchelValues
 
-/// All data about one table that are needed to write its triggers and rows.
+/// The data about one table that Satchel needs to write its triggers and rows.
 public struct TableInfo: Sendable {
   public let schema: TableSchema
-  /// Declared types, in the order of the schema's columns.
+  /// The columns' declared types, in the order of the schema's columns.
   public let types: [String]
   public let uniqueIndexes: [UniqueIndex]
-  /// Names of UNIQUE indexes whose conflicting rows cannot be found: those over expressions that compare values, or
-  /// over values that depend on a generated column.
+  /// Names of UNIQUE indexes for which Satchel cannot find conflicting rows. Such an index contains an expression that
+  /// compares values, or an expression that depends on a generated column.
   public let unsupportedIndexes: [String]
-  /// The position of the INTEGER PRIMARY KEY, for which SQLite makes a value if none is given.
+  /// The position of the INTEGER PRIMARY KEY. If a new row has no value for it, SQLite makes one.
   public let rowidAlias: Int?
-  /// Whether the key that SQLite makes is greater than every former key, including those of deleted rows.
+  /// Whether SQLite makes each new key greater than all former keys, including the keys of deleted rows.
   public let isAutoincrement: Bool
-  /// A name by which SQL reaches the rowid; nil if there is none, or if columns have taken all its names.
+  /// The name by which SQL reaches the rowid; nil if the table has no rowid, or if columns have all its names.
   public let rowid: String?
-  /// Whether a column has a default value, in the order of the schema's columns.
+  /// Whether each column has a default value, in the order of the schema's columns.
   public let hasDefault: [Bool]
-  /// Whether a column is NOT NULL, in the order of the schema's columns.
+  /// Whether each column is NOT NULL, in the order of the schema's columns.
   public let isNotNull: [Bool]
-  /// The SQL of the value with which OR REPLACE replaces a NULL, by the position of the NOT NULL column.
+  /// For a NOT NULL column, by its position: the SQL of the value with which OR REPLACE replaces a NULL.
   public let replacements: [Int: String]
   public let isVirtual: Bool
   public let isView: Bool
-  /// Whether other columns than the PRIMARY KEY identify the rows.
+  /// Whether columns other than the PRIMARY KEY identify the rows.
   public let isNamedByColumns: Bool
-  /// The INTEGER PRIMARY KEY that is not among the schema's columns, because other columns identify the rows; nil:
-  /// there is none.
+  /// The INTEGER PRIMARY KEY that is not among the schema's columns, because other columns identify the rows; nil if
+  /// there is no such key.
   public let localKey: Name?
 }
 
@@ -45,12 +45,13 @@ extension TableInfo {
 /// A table's stored columns, in order.
 public struct TableShape: Sendable {
   public let columns: [Name]
-  /// The positions of the key's columns, in the key's order.
+  /// The positions of the primary key's columns, in the primary key's order.
   public let key: [Int]
 }
 
 extension Database {
-  /// The columns of a table; nil if there is no such table. This function is faster than `tableInfo`.
+  /// The columns and the primary key of a table; nil if there is no such table. This function is faster than
+  /// `tableInfo`.
   public func tableShape(_ name: Name) throws -> TableShape? {
     var columns: [Name] = []
     var keyPlaces: [(place: Int64, column: Int)] = []
@@ -62,7 +63,7 @@ extension Database {
       ? nil : TableShape(columns: columns, key: keyPlaces.sorted { $0.place < $1.place }.map(\.column))
   }
 
-  /// The names of the ordinary tables, without the tables that belong to SQLite or Satchel.
+  /// The names of the ordinary tables. Tables that belong to SQLite or Satchel are left out.
   public func tableNames() throws -> [Name] {
     try all(
       """
@@ -108,7 +109,8 @@ extension Database {
     }
     let key = keyPlaces.sorted { $0.place < $1.place }.map(\.column)
     let indexes = try uniqueIndexes(of: name, columns: columns, generated: generated)
-    // If the key is descending, the column is no alias of the rowid. It is an ordinary column with its own index.
+    // An INTEGER PRIMARY KEY that is declared descending is no alias of the rowid. It is an ordinary column with its
+    // own index.
     let isAlias =
       key.count == 1 && !kind.withoutRowid && types[key[0]].utf8.elementsEqual("INTEGER".utf8, by: { $0 & 0xdf == $1 })
       && !indexes.hasPrimaryKey
@@ -123,8 +125,8 @@ extension Database {
       isView: kind.type == "view", isNamedByColumns: false, localKey: nil)
   }
 
-  /// True for every table with AUTOINCREMENT. Also true for a table that only has this word in its SQL. Such a table
-  /// has no count in `sqlite_sequence`.
+  /// Whether the table's SQL contains the word AUTOINCREMENT. The word may have another meaning there. Such a table has
+  /// no count in `sqlite_sequence`.
   private func mayBeAutoincrement(_ table: Name) throws -> Bool {
     try first(
       """
@@ -170,7 +172,7 @@ extension Database {
     return result
   }
 
-  /// The table's name as it was declared; foreign keys may spell it in another case.
+  /// The table's name as it was declared. A foreign key may spell this name in another case.
   private func canonicalTableName(_ name: Name) throws -> Name? {
     try first(
       "SELECT name FROM pragma_table_list(:name) WHERE schema = 'main' AND name = :name COLLATE NOCASE",
@@ -185,9 +187,9 @@ extension Database {
   }
 }
 
-/// A column's default as an expression that is valid everywhere; nil if it is NULL.
+/// A column's default as an expression that is valid in any SQL; nil if the default is NULL.
 ///
-/// A default may be a word without quotes or in double quotes. In a declaration the word is a text, but elsewhere it
+/// A default may be a word without quotes or in double quotes. In a declaration this word is a text. In other SQL it
 /// would be the name of a column.
 func defaultExpression(_ declared: String) -> String? {
   var bytes = Array(declared.utf8)
@@ -196,7 +198,7 @@ func defaultExpression(_ declared: String) -> String? {
     var plain: [UInt8] = []
     while let byte = inside.popFirst() {
       plain.append(byte)
-      // A quote inside the text is written twice.
+      // Inside the text, each quote is written twice.
       if byte == UInt8(ascii: "\""), inside.first == byte { inside.removeFirst() }
     }
     return quotedText(String(decoding: plain, as: UTF8.self))
@@ -211,7 +213,7 @@ func defaultExpression(_ declared: String) -> String? {
 }
 
 extension Database {
-  /// Whether the table's declaration has a conflict clause, such as ON CONFLICT REPLACE.
+  /// Whether the table's declaration contains a conflict clause, such as ON CONFLICT REPLACE.
   public func declaresOnConflict(_ table: Name) throws -> Bool {
     let sql = try first(
       "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(table.text)]
@@ -220,7 +222,7 @@ extension Database {
     return zip(tokens, tokens.dropFirst()).contains { $0.isWord("on") && $1.isWord("conflict") }
   }
 
-  /// Whether the table has any trigger except Satchel's own.
+  /// Whether the table has a trigger that is not Satchel's.
   public func hasTriggers(on table: Name) throws -> Bool {
     try first(
       """
@@ -231,7 +233,7 @@ extension Database {
     ) { _ in true } ?? false
   }
 
-  /// Whether an index finds the rows of a table by the values of one of its columns.
+  /// Whether the table has an index whose first column is this column.
   public func hasIndex(beginningWith column: Name, of table: Name) throws -> Bool {
     try first(
       """

@@ -2,21 +2,22 @@ import CSQLite
 
 /// Schemas that use SQLite's own JSON functions.
 ///
-/// SQLite 3.40 and earlier take these functions for unsafe in an untrusted schema, by mistake. Then SQLite does not
-/// read a file at all if an index or a generated column uses `json_extract` or `->>`. The functions only compute a
-/// value from values. So such a schema may be trusted, if it calls no other function that SQLite takes for unsafe.
+/// SQLite 3.40 and earlier treat these functions as unsafe in an untrusted schema, by mistake. If an index or a
+/// generated column uses `json_extract` or `->>`, SQLite then refuses to read the file. The functions only compute a
+/// value from values. Satchel may therefore trust such a schema, if it calls no other function that SQLite treats as
+/// unsafe.
 extension Database {
-  /// SQLite's own functions that only compute a value from values, although an earlier SQLite takes them for unsafe.
+  /// SQLite's own functions that only compute a value from values, but that SQLite 3.40 and earlier treat as unsafe.
   private static let ofValues: Set<[UInt8]> = Set(
     [
       "->", "->>", "json", "json_array", "json_array_length", "json_extract", "json_insert", "json_object",
       "json_patch", "json_quote", "json_remove", "json_replace", "json_set", "json_type", "json_valid",
     ].map { Array($0.utf8) })
 
-  /// Trusts the schema of this connection if SQLite refuses it only because of JSON functions. Reading a schema
-  /// computes nothing.
+  /// Trusts the schema of this connection, if SQLite refuses the schema only because of JSON functions. Reading a
+  /// schema runs no function.
   ///
-  /// Throws SQLite's own error if the schema has anything but tables and indexes, or calls another unsafe function.
+  /// Throws SQLite's own error if the schema has anything except tables and indexes, or calls another unsafe function.
   func acceptJSONFunctions() throws {
     do { _ = try first("SELECT 1 FROM sqlite_schema") { _ in true } } catch let error as SQLiteError
       where error.message.hasPart("unsafe use of ")
@@ -26,12 +27,12 @@ extension Database {
       satchel_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
       throw error
     } catch is SQLiteError {
-      // The caller finds the fault again, and has the words for it.
+      // The caller's next statement meets the same error, and the caller explains it.
     }
   }
 
   private func callsOnlyFunctionsOfValues() throws -> Bool {
-    // SQLITE_INNOCUOUS is 0x200000.
+    // 0x200000 is SQLITE_INNOCUOUS, the mark of a safe function.
     let unsafe = try Set(
       all("SELECT DISTINCT lower(name) FROM pragma_function_list WHERE flags & 0x200000 = 0") { Array($0.text(0).utf8) }
     )

@@ -1,12 +1,12 @@
 import SatchelValues
 
 extension TableInfo {
-  /// Returns the table, with other columns than its PRIMARY KEY as the key of its rows. The result does not have an
-  /// INTEGER PRIMARY KEY as a column, because each database assigns that key by itself.
+  /// Returns the table with `key` as the key of its rows, in place of its PRIMARY KEY. The result has no INTEGER
+  /// PRIMARY KEY among its columns, because each database assigns that key by itself.
   ///
-  /// References by that key, and UNIQUE indexes that hold it as a column, are left out too. Two rows that collide in
-  /// such an index also have the same INTEGER PRIMARY KEY, so the index deletes no other row.
-  /// - Parameter key: positions of columns in the schema, without the INTEGER PRIMARY KEY.
+  /// The result also has no references from that key, and no UNIQUE index with that key as a column. Two rows that
+  /// collide in such an index have the same INTEGER PRIMARY KEY. So this index never makes SQLite delete a further row.
+  /// - Parameter key: positions of columns in the schema. The INTEGER PRIMARY KEY is not among them.
   public func named(by key: [Int]) -> TableInfo {
     guard let local = rowidAlias else { return with(key: key, without: nil) }
     return with(key: key, without: local)
@@ -57,7 +57,7 @@ extension UniqueIndex {
 }
 
 extension Database {
-  /// The generated columns of a table that depend on one of its columns, directly or through others.
+  /// The generated columns of a table that depend on `column`, directly or through other generated columns.
   public func columns(of table: Name, generatedFrom column: Name) throws -> [Name] {
     let generated = try all(
       "SELECT name FROM pragma_table_xinfo(:name) WHERE hidden > 1", ["name": .string(table.text)]

@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// Returns an identifier in the form that SQL reads literally. A name becomes SQL in this function only.
+/// An identifier in quotes, so that SQL reads it literally. Only this function turns a name into SQL.
 public func quoted(_ identifier: String) -> String { wrapped(identifier, in: "\"") }
 
 /// A text as an SQL literal.
@@ -9,7 +9,7 @@ public func quotedText(_ text: String) -> String { wrapped(text, in: "'") }
 /// The text between two quotes, with each quote in it doubled.
 private func wrapped(_ text: String, in quote: Unicode.Scalar) -> String {
   let mark = String(quote)
-  // Each command builds the SQL of all triggers, so this is fast for a text without quotes.
+  // Each command builds the SQL of all triggers. Therefore a text without quotes takes this short way.
   if !text.utf8.contains(UInt8(ascii: quote)) { return mark + text + mark }
   var result = mark
   for scalar in text.unicodeScalars {

@@ -1,7 +1,7 @@
 import SatchelValues
 
-/// The objects of a schema that have Satchel's own names, and other objects that name them. A script may change
-/// neither.
+/// The objects of a schema that have Satchel's own names, and other objects whose SQL contains such a name. A script
+/// may change none of these objects.
 struct ReservedNames {
   fileprivate static let prefix = Array("satchel_".utf8)
 
@@ -13,9 +13,9 @@ struct ReservedNames {
     let sql: [UInt8]
   }
 
-  /// Tables, indexes, triggers and views with a name of Satchel's own, or of a table with such a name.
+  /// Tables, indexes, triggers and views with one of Satchel's names, or on a table with such a name.
   private let own: Set<Thing>
-  /// Other objects whose SQL contains a name of Satchel's own. Their SQL is not kept here.
+  /// Other objects whose SQL contains one of Satchel's names. Their SQL is not kept in this set.
   private let namers: Set<Thing>
   private let version: Int64
 
@@ -26,7 +26,7 @@ struct ReservedNames {
     namers = Set(things.filter { !$0.isOwn }.map(\.withoutSQL))
   }
 
-  /// Returns the present fault of the schema, as the rest of a sentence; nil if there is none.
+  /// Returns how the schema's reserved objects have changed, as the rest of a sentence; nil if they have not changed.
   func fault(in database: borrowing Database) throws -> String? {
     if try database.schemaVersion() == version { return nil }
     let things = try Self.things(in: database)
@@ -38,7 +38,7 @@ struct ReservedNames {
     return "\(namer.words) names something that begins with satchel_, which is Satchel's own"
   }
 
-  /// Objects that have a reserved name, or that name such an object.
+  /// Objects with a reserved name, and objects whose SQL contains one.
   private static func things(in database: borrowing Database) throws -> [Thing] {
     try database.all(
       """
@@ -59,8 +59,8 @@ struct ReservedNames {
 extension ReservedNames.Thing {
   fileprivate var isOwn: Bool { [name, table].contains { $0.asciiLowercased.starts(with: ReservedNames.prefix) } }
 
-  /// Whether the object's SQL has a word, or a name or text in quotes, that begins with `satchel_`. SQLite accepts a
-  /// text as a name too.
+  /// Whether the object's SQL has a word, or a name or text in quotes, that begins with `satchel_`. Texts count because
+  /// SQLite also accepts a text as a name.
   fileprivate var namesReserved: Bool {
     SQLTokens(String(decoding: sql, as: UTF8.self), quotes: .areWords).contains {
       $0.text.starts(with: ReservedNames.prefix)

@@ -1,8 +1,8 @@
 import SatchelValues
 
 extension Database {
-  /// All values of a query's rows as bytes. Two queries with the same number of columns have the same bytes only if
-  /// they have the same rows in the same order.
+  /// All values of a query's rows as bytes. If two queries with the same number of columns have the same bytes, they
+  /// have the same rows in the same order.
   public func bytes(ofRows sql: String) throws -> [UInt8] {
     var result: [UInt8] = []
     func add(_ number: UInt64) {

@@ -1,7 +1,7 @@
-/// The words and signs of an SQL text, without comments. Text in quotes is left out too, unless it is requested.
+/// The words and signs of an SQL text, without comments. Text in quotes is left out, unless the caller asks for it.
 struct SQLTokens: Sequence, IteratorProtocol {
   struct Token {
-    /// A word in small letters, or one sign.
+    /// One word in small letters, or one sign.
     let text: [UInt8]
     /// The position after the token, in bytes from the beginning of the SQL text.
     let end: Int
@@ -10,10 +10,10 @@ struct SQLTokens: Sequence, IteratorProtocol {
     func isSign(_ sign: UnicodeScalar) -> Bool { text == [UInt8(ascii: sign)] }
   }
 
-  /// The treatment of names and texts in quotes.
+  /// How the tokens treat names and texts in quotes.
   enum Quotes {
     case areLeftOut
-    /// Each text in quotes is one word, whatever it contains.
+    /// Each name or text in quotes is one word, whatever it contains.
     case areWords
   }
 
@@ -53,8 +53,8 @@ struct SQLTokens: Sequence, IteratorProtocol {
     return Token(text: Array(bytes[start..<place]).asciiLowercased, end: place)
   }
 
-  /// Moves behind the next `end`. A doubled quote inside a name is read as the end of one name and the beginning of
-  /// another.
+  /// Moves to the position after the next `end`. A doubled quote inside a name counts as the end of one name and the
+  /// beginning of another.
   private mutating func skip(to end: [UInt8], from start: Int) {
     place = start
     while place + end.count <= bytes.count, !bytes[place...].starts(with: end) { place += 1 }
@@ -62,7 +62,7 @@ struct SQLTokens: Sequence, IteratorProtocol {
   }
 }
 
-/// Whether the byte may be a part of a word, such as a name without quotes.
+/// Whether the byte may be a part of a word, for example of a name without quotes.
 func isWord(_ byte: UInt8) -> Bool {
   (97...122).contains(byte | 0x20) || (48...57).contains(byte) || byte == 95 || byte == 36 || byte > 127
 }

@@ -1,14 +1,14 @@
 import CSQLite
 import SatchelValues
 
-/// A collation or a function that a schema names and that this connection lacks: only the app registers it.
+/// A collation or a function that a schema names, and that this connection lacks because only the app registers it.
 enum LackingName: Hashable {
   case function(String)
   case collation(String)
 }
 
 extension SQLiteError {
-  /// The missing name that SQLite needs to read the schema; nil for every other failure.
+  /// The function or collation that this connection lacks, if SQLite reported that; nil for every other error.
   var lackingName: LackingName? {
     func rest(_ beginning: String) -> String? {
       message.hasPrefix(beginning) ? String(message.dropFirst(beginning.count)) : nil
@@ -20,7 +20,7 @@ extension SQLiteError {
     return rest("no such collation sequence: ").map { .collation($0) }
   }
 
-  /// The name of the function or collation that only the app has; nil for every other failure.
+  /// The name of the function or collation that only the app has, if SQLite reported that; nil for every other error.
   public var nameOfApp: String? {
     switch lackingName {
     case .function(let name)?, .collation(let name)?: name
@@ -28,21 +28,23 @@ extension SQLiteError {
     }
   }
 
-  /// Whether the schema names a collation that only the app has.
+  /// Whether SQLite reported a collation that only the app has.
   public var namesAppsCollation: Bool { if case .collation? = lackingName { true } else { false } }
 }
 
 /// The work that a connection does without the app's functions and collations.
 enum WorkWithoutApp {
-  /// The schema and the pages are read. A function returns NULL. No result depends on a collation.
+  /// SQLite reads the schema and the pages. A substitute function returns NULL. No result depends on the substitute
+  /// collation.
   case reading
-  /// All rows and all entries of indexes are copied in their order. A function fails, because a copy needs no function.
-  /// A collation puts each new entry of an index after all entries that are in the index.
+  /// SQLite copies all rows and all entries of indexes in their order. A substitute function fails, because a copy
+  /// needs no function. A substitute collation puts each new entry of an index after all entries that are already in
+  /// the index.
   case copying
 }
 
 extension Database {
-  /// Runs `body`. If a function or a collation is missing, adds a substitute and runs `body` again, until none is
+  /// Runs `body`. If a function or a collation is missing, adds a substitute and runs `body` again, until nothing is
   /// missing. The results of `body` must not depend on substitutes.
   func withStandIns<T>(for use: WorkWithoutApp, _ body: () throws -> T) throws -> T {
     var standIns: Set<LackingName> = []
@@ -88,7 +90,7 @@ extension Database {
     sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, body, nil)
   }
 
-  /// Whether the indexes that use a collation descend. Throws a `CopyError` if some descend and others do not.
+  /// Whether the indexes that use the collation are descending. Throws a `CopyError` if only some of them are.
   private func isDescending(_ collation: String) throws -> Bool {
     let found = try all(
       """

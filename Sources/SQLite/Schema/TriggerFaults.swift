@@ -2,15 +2,15 @@ import SatchelValues
 
 /// A trigger of the app that cannot run on Satchel's connections.
 public struct TriggerFault: Sendable {
-  /// The trigger's name; nil if it is unknown which trigger of the table cannot run.
+  /// The trigger's name; nil if it is unknown which of the table's triggers cannot run.
   public let trigger: Name?
   public let table: Name
-  /// SQLite's words.
+  /// SQLite's message.
   public let words: String
-  /// Whether the trigger makes every import fail. If not, the trigger calls a function which only the app has, and an
-  /// import fails only if the trigger fires.
+  /// Whether the trigger makes every import fail. False for a trigger that calls a function which only the app has: an
+  /// import then fails only if the trigger fires.
   public let isFatal: Bool
-  /// SpatiaLite's index that the trigger maintains; nil: it maintains something else.
+  /// SpatiaLite's index that the trigger maintains; nil: the trigger maintains something else.
   var spatiaLiteIndex: SpatiaLiteIndex?
 
   public var message: String {
@@ -26,13 +26,13 @@ public struct TriggerFault: Sendable {
 }
 
 extension Database {
-  /// A trigger of the app that makes every import fail; nil: there is none.
+  /// A trigger of the app that makes every import fail; nil if there is none.
   public func fatalTriggerFault(of tracked: [Name]) throws -> TriggerFault? {
     do { _ = try derivedTableTriggers(of: tracked) } catch let error as TriggerError { return error.fault }
     return nil
   }
 
-  /// All triggers of the app that make every import fail: the first of them, and others of the same tables.
+  /// The app's triggers that make every import fail: the first trigger found, and further triggers on the same tables.
   public func fatalTriggerFaults(of tracked: [Name]) throws -> [TriggerFault] {
     guard let first = try fatalTriggerFault(of: tracked) else { return [] }
     var faults = [first]
@@ -46,7 +46,7 @@ extension Database {
     return faults
   }
 
-  /// The triggers of the app that prevent rows from being applied to these tables.
+  /// The app's triggers that can make it impossible to apply rows to these tables.
   public func triggerFaults(of tracked: [Name]) throws -> [TriggerFault] {
     let keeping: [DerivedTableTrigger]
     do { keeping = try derivedTableTriggers(of: tracked) } catch let error as TriggerError {
@@ -58,7 +58,8 @@ extension Database {
     for trigger in keeping {
       guard let failure = try probe.failure(of: trigger), failure.lackingName != nil else { continue }
       let index = try spatiaLiteIndex(keptBy: trigger.name)
-      // Two triggers maintain one index, and both are dropped with the index.
+      // Two triggers maintain each SpatiaLite index. One fault is enough, because dropping the index drops both
+      // triggers.
       if let index, faults.contains(where: { $0.spatiaLiteIndex == index }) { continue }
       faults.append(
         TriggerFault(
@@ -68,13 +69,14 @@ extension Database {
   }
 }
 
-/// A copy of the tables and views of a database, without rows. Triggers are tried in this copy one by one.
+/// A copy of a database's tables and views, without rows. This copy tests each trigger alone.
 struct TriggerProbe: ~Copyable {
   private let probe: Database
 
   init(of database: borrowing Database) throws {
     let probe = try Database(path: ":memory:", mode: .create)
-    // A table of a module that only the app has is not created. A trigger that names it cannot run here either.
+    // A virtual table whose module only the app has cannot be created here. A trigger that names this table cannot run
+    // here either.
     try database.each(
       """
       SELECT sql FROM sqlite_schema WHERE type IN ('table', 'view') AND sql IS NOT NULL AND name NOT LIKE \
@@ -86,7 +88,7 @@ struct TriggerProbe: ~Copyable {
     self.probe = probe
   }
 
-  /// Why SQLite cannot compile the trigger. nil if SQLite can compile it.
+  /// Why SQLite cannot compile the trigger; nil if SQLite can compile it.
   func failure(of trigger: DerivedTableTrigger) throws -> SQLiteError? {
     try probe.execute("SAVEPOINT alone")
     defer { try? probe.execute("ROLLBACK TO alone; RELEASE alone") }
@@ -99,7 +101,7 @@ struct TriggerProbe: ~Copyable {
     } catch let error as SQLiteError where error.kind == .other { return error }
   }
 
-  /// Why SQLite cannot compile the statement. nil if SQLite can compile it.
+  /// Why SQLite cannot compile the statement; nil if SQLite can compile it.
   private func failure(ofStatement sql: String) throws -> SQLiteError? {
     do { _ = try probe.prepare(sql).columnCount } catch  where error.kind == .other { return error }
     return nil

@@ -1,15 +1,15 @@
 import SatchelValues
 
-/// A UNIQUE or PRIMARY KEY index. If a statement has OR REPLACE, SQLite may delete a row that collides in this index.
+/// A UNIQUE or PRIMARY KEY index. A statement with OR REPLACE may delete a row that collides in this index.
 public struct UniqueIndex: Hashable, Sendable {
-  /// One part of the index, and the collation by which the index compares it.
+  /// One part of the index, and the collation by which the index compares the part's values.
   public struct Part: Hashable, Sendable {
     public enum Source: Hashable, Sendable {
-      /// A stored column's position.
+      /// The position of a stored column.
       case column(Int)
-      /// A generated column, and its SQL over the stored columns.
+      /// The name of a generated column, and its expression as SQL over the stored columns.
       case generated(Name, String)
-      /// SQL over the table's columns.
+      /// An expression, as SQL over the table's columns.
       case expression(String)
     }
 
@@ -21,7 +21,7 @@ public struct UniqueIndex: Hashable, Sendable {
       self.collation = collation
     }
 
-    /// The position of the stored column; nil: the part is no stored column.
+    /// The position of the stored column; nil: the part is an expression or a generated column.
     public var column: Int? { if case .column(let position) = source { position } else { nil } }
   }
 
@@ -30,7 +30,7 @@ public struct UniqueIndex: Hashable, Sendable {
   /// The condition of a partial index, as SQL over the table's columns; nil: all rows are in the index.
   public let condition: String?
 
-  /// Whether the condition has a dot outside quotes, and so may contain the table's name.
+  /// Whether the condition has a dot outside quotes. If so, the condition may contain the table's name.
   public var namesTable: Bool { condition.map { SQLTokens($0).contains { $0.isSign(".") } } ?? false }
 
   public init(name: String, parts: [Part], condition: String?) {
@@ -44,7 +44,7 @@ extension Database {
   /// The UNIQUE indexes of one table.
   struct UniqueIndexes {
     var known: [UniqueIndex] = []
-    /// Names of indexes whose SQL does not show clearly what they index.
+    /// Names of indexes for which Satchel cannot compute the indexed values from their SQL.
     var obscure: [String] = []
     var hasPrimaryKey = false
   }
@@ -137,7 +137,7 @@ private func condition(ofIndex sql: String) -> String? {
   for token in SQLTokens(sql) {
     if token.isSign("(") { depth += 1 }
     if token.isSign(")") { depth -= 1 }
-    // This word is no name: a column named `where` would need quotes.
+    // A bare `where` is the keyword. A column named `where` would need quotes.
     if depth == 0, token.isWord("where") { return String(decoding: Array(sql.utf8)[token.end...], as: UTF8.self) }
   }
   return nil
@@ -149,7 +149,7 @@ private func indexedExpressions(in sql: String) -> [String] {
   var parts: [String] = []
   var depth = 0
   var start = 0
-  // The end of a part, if ASC or DESC comes after the part.
+  // The end of the part's expression, if ASC or DESC follows; nil: neither follows.
   var direction: Int?
   for token in SQLTokens(sql) {
     if token.isSign("(") {
@@ -168,14 +168,14 @@ private func indexedExpressions(in sql: String) -> [String] {
   return []
 }
 
-/// Whether the expression compares nothing and names no table. Such an expression has the same result over columns
-/// without types.
+/// Whether the expression compares nothing and names no table. Such an expression has the same result if its columns
+/// have no types.
 private func isPlainExpression(_ sql: String) -> Bool {
   let comparing: [StaticString] = [
     "is", "in", "like", "glob", "between", "case", "match", "regexp", "not", "isnull", "notnull", "select",
   ]
   // The operators `->` and `->>` take a value out of JSON. They compare nothing.
-  var arrow: Int?  // where the next sign of an arrow would end
+  var arrow: Int?  // the position where the arrow's next sign would end
   return SQLTokens(sql).allSatisfy { token in
     let isArrow = token.isSign(">") && token.end == arrow
     arrow = isArrow || token.isSign("-") ? token.end + 1 : nil

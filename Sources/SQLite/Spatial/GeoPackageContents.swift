@@ -1,11 +1,11 @@
 import SatchelValues
 
 extension Database {
-  /// Triggers that maintain `gpkg_contents` for applied rows, as a GIS tool does for rows that it writes. They widen
-  /// the bounds of the layer and record the time. Empty if the database is no GeoPackage, or if `gpkg_contents` is a
-  /// tracked table itself.
+  /// Triggers that update `gpkg_contents` when rows are applied, as a GIS tool does when it writes rows. They widen the
+  /// bounds of the layer and record the time. The list is empty if the database is no GeoPackage, or if `gpkg_contents`
+  /// itself is a tracked table.
   ///
-  /// Like GDAL, these triggers never narrow the bounds: that would need a scan of the layer.
+  /// Like GDAL, these triggers never narrow the bounds, because narrowing would need a scan of the layer.
   func contentsTriggers(of tracked: [Name]) throws -> [DerivedTableTrigger] {
     guard try keepsContents(tracked) else { return [] }
     let layers = try layers()
@@ -14,8 +14,8 @@ extension Database {
     }
   }
 
-  /// Whether the bounds in `gpkg_contents` are maintained here: the database is a GeoPackage, and `gpkg_contents` is
-  /// not a tracked table.
+  /// Whether Satchel maintains the bounds in `gpkg_contents`. It does so if the database is a GeoPackage and
+  /// `gpkg_contents` is not a tracked table.
   func keepsContents(_ tracked: [Name]) throws -> Bool {
     try hasTable("gpkg_contents") && !tracked.contains { $0.isSameInSQL(as: "gpkg_contents") }
   }
@@ -26,7 +26,7 @@ extension Database {
       ("min_x", "min", "ST_MinX"), ("min_y", "min", "ST_MinY"), ("max_x", "max", "ST_MaxX"),
       ("max_y", "max", "ST_MaxY"),
     ]
-    // The smaller or the greater of two values. Each value may be NULL.
+    // SQL for the smaller or the greater of two values that may be NULL.
     let widen = sides.map { side, choice, function in
       ", \(side) = \(choice)(coalesce(\(side), \(function)(\(new))), coalesce(\(function)(\(new)), \(side)))"
     }.joined()

@@ -1,11 +1,11 @@
 import CSQLite
 import SatchelGeometry
 
-/// The five SQL functions that triggers of a GeoPackage's R-tree call, and that plain SQLite lacks: ST_IsEmpty,
-/// ST_MinX, ST_MaxX, ST_MinY and ST_MaxY. Each takes a geometry in the form of the GeoPackage standard or SpatiaLite,
-/// and returns NULL for anything else.
+/// The five SQL functions that the triggers of a GeoPackage's R-tree call. SQLite itself does not have these functions.
+/// Each function takes a geometry in the form of the GeoPackage standard or SpatiaLite. For any other value, the result
+/// is NULL.
 private enum GeometryFunction: Int, CaseIterable {
-  // The numbers begin with 1, because a pointer of the number 0 is a null pointer.
+  // The numbers begin with 1, because SQLite passes each number as a pointer, and 0 would be a null pointer.
   case isEmpty = 1
   case minX, maxX, minY, maxY
 
@@ -33,7 +33,7 @@ private enum GeometryFunction: Int, CaseIterable {
 
 /// Adds the geometry functions to a connection that is just being opened.
 ///
-/// The functions are innocuous, so triggers of a database whose schema is not trusted may call them.
+/// The functions are marked as innocuous. So triggers of a database whose schema is not trusted may call them.
 func addGeometryFunctions(to handle: OpaquePointer) {
   for function in GeometryFunction.allCases {
     sqlite3_create_function_v2(

@@ -4,12 +4,13 @@ import SatchelValues
 /// A layer of a GeoPackage: a table with a column of geometries.
 public struct Layer: Sendable {
   public let table: Name
-  /// The column with the geometries, as the table declares it.
+  /// The column with the geometries. The name is spelt as in the table's declaration.
   public let column: Name
   public let type: LayerType
-  /// `srs_id`: this file's number of the layer's reference system.
+  /// `srs_id`: the number that this file gives to the layer's reference system.
   public let referenceSystem: Int32
-  /// The number that an organisation gave to the reference system, such as 4326 by EPSG; nil: the file has no number.
+  /// The number that an organisation gave to the reference system, such as 4326 by EPSG; nil if the file has no such
+  /// number.
   public let organizationNumber: Int64?
   public let unit: MapUnit
 
@@ -46,7 +47,7 @@ extension Database {
     }.compactMap(\.self)
   }
 
-  /// The layer whose geometries are in this column; nil: there is none.
+  /// The layer whose geometries are in this column; nil if no layer has its geometries there.
   public func layer(of table: Name, column: Name) throws -> Layer? {
     try layers().first { $0.table.isSameInSQL(as: table) && $0.column.isSameInSQL(as: column) }
   }

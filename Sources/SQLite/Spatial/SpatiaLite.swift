@@ -1,11 +1,12 @@
 import SatchelValues
 
-/// A spatial index of SpatiaLite: an R-tree that triggers maintain with a function which only SpatiaLite has.
+/// A spatial index of SpatiaLite: an R-tree with triggers. These triggers call a function which only SpatiaLite has.
 struct SpatiaLiteIndex: Equatable {
   let table: String
   let column: String
 
-  /// The commands to run before and after an import. Without the DROP the old entries stay.
+  /// The commands that a person runs before and after an import. Without the DROP, the old entries of the index would
+  /// stay.
   var wayAround: String {
     let arguments = "(\(quotedText(table)), \(quotedText(column)))"
     return """
@@ -17,8 +18,8 @@ struct SpatiaLiteIndex: Equatable {
 }
 
 extension Database {
-  /// The index that SpatiaLite maintains with this trigger, named `gii_TABLE_COLUMN`, `giu_` or `gid_`; nil: the
-  /// trigger has another purpose.
+  /// The SpatiaLite index that this trigger maintains; nil: the trigger has another purpose. SpatiaLite names its
+  /// triggers `gii_TABLE_COLUMN`, `giu_TABLE_COLUMN` and `gid_TABLE_COLUMN`.
   func spatiaLiteIndex(keptBy trigger: Name) throws -> SpatiaLiteIndex? {
     guard try has(["f_table_name", "f_geometry_column"], in: "geometry_columns") else { return nil }
     return try first(
@@ -33,7 +34,7 @@ extension Database {
     ) { SpatiaLiteIndex(table: $0.text(0), column: $0.text(1)) }
   }
 
-  /// Whether this column holds geometries of SpatiaLite.
+  /// Whether SpatiaLite has registered this column as a column of geometries.
   public func isSpatiaLiteColumn(_ column: Name, of table: Name) throws -> Bool {
     guard try has(["f_table_name", "f_geometry_column"], in: "geometry_columns") else { return false }
     return try first(

@@ -2,16 +2,16 @@ import CSQLite
 import SatchelGeometry
 import SatchelValues
 
-/// The faults in the R-tree of a layer. GIS tools find features by this R-tree.
+/// The faults in the R-tree of a layer. GIS tools use the R-tree to find features.
 public struct SpatialIndexFault: Sendable {
   public let layer: Layer
-  /// Features that have no entry.
+  /// The number of features that have no entry.
   public internal(set) var lacking = 0
-  /// Entries of features that are missing, or that have no geometry.
+  /// The number of entries whose feature is missing or has no geometry.
   public internal(set) var excess = 0
-  /// Entries whose box differs from the box of their feature.
+  /// The number of entries whose box differs from the box of their feature.
   public internal(set) var otherBoxes = 0
-  /// Features with a text or a number in place of a geometry.
+  /// The number of features with a text or a number in place of a geometry.
   public internal(set) var noGeometries = 0
 
   /// Whether the R-tree is wrong.
@@ -19,9 +19,9 @@ public struct SpatialIndexFault: Sendable {
 }
 
 extension Database {
-  /// Compares the R-tree of each layer among these tables with the geometries of the layer. Reads each layer once.
+  /// Compares the R-tree of each layer among these tables with the layer's geometries. Reads each layer once.
   ///
-  /// A blob with an unknown kind of geometry is not checked: another program may know this kind.
+  /// A blob with an unknown kind of geometry is not checked, because another program may know this kind.
   public func spatialIndexFaults(of tables: [Name]) throws -> [SpatialIndexFault] {
     try spatialIndexes(of: tables).compactMap { index in
       try withBoxState {
@@ -47,7 +47,7 @@ extension Database {
   /// The fault that SQLite finds inside the R-tree of a table, in SQLite's words; nil: SQLite finds no fault, or the
   /// table has no R-tree.
   ///
-  /// An R-tree with such a fault cannot be repaired entry by entry.
+  /// An R-tree with such a fault cannot be repaired by correcting single entries.
   public func brokenSpatialIndex(of table: Name) throws -> String? {
     do {
       guard let index = try spatialIndexes(of: [table]).first else { return nil }
@@ -58,9 +58,10 @@ extension Database {
     } catch let error as SQLiteError where error.kind == .corrupt { return error.message }
   }
 
-  /// Repairs the R-trees of these tables: wrong entries are removed, and missing ones added. The layers' bounds in
-  /// `gpkg_contents` are widened as by an import. The caller holds a write transaction.
-  /// - Parameter tracked: all tables that are kept in step. If `gpkg_contents` is among them, it stays as it is.
+  /// Repairs the R-trees of these tables: removes wrong entries and adds missing entries. It also widens the layers'
+  /// bounds in `gpkg_contents`, as an import does. The caller holds a write transaction.
+  /// - Parameter tracked: all tables of the dataset. If `gpkg_contents` is among them, the bounds in it stay as they
+  ///   are.
   /// - Returns: the faults that were repaired.
   public func mendSpatialIndexes(of tables: [Name], among tracked: [Name]) throws -> [SpatialIndexFault] {
     let faults = try spatialIndexFaults(of: tables)
@@ -122,14 +123,14 @@ extension Database {
   }
 }
 
-/// SQL about a layer, as `t`, and its R-tree, as `r`.
+/// Parts of SQL about a layer and its R-tree. In this SQL, the layer is `t` and the R-tree is `r`.
 struct SpatialIndex {
   fileprivate static let function = "satchel_box_state"
 
   let layer: Layer
-  /// The name by which SQL reaches the features' numbers.
+  /// The name by which SQL reaches the rowid of a feature.
   let rowid: String
-  /// The R-tree's columns: the number, the least and the greatest x, the least and the greatest y.
+  /// The R-tree's columns: the feature's number, the least and the greatest x, the least and the greatest y.
   let columns: [String]
 
   var name: String { quoted(layer.spatialIndex) }
@@ -137,7 +138,7 @@ struct SpatialIndex {
   var geometry: String { "t.\(quoted(layer.column))" }
   private var table: String { quoted(layer.table) }
 
-  /// SQL for the `BoxState` of an entry.
+  /// SQL that computes the `BoxState` of an entry.
   fileprivate var state: String {
     "\(Self.function)(\(geometry), \(columns.map { "r.\($0)" }.joined(separator: ", ")))"
   }
@@ -164,11 +165,12 @@ struct SpatialIndex {
   }
 }
 
-/// How an entry of an R-tree agrees with its feature's geometry.
+/// Whether an entry of an R-tree agrees with its feature's geometry.
 private enum BoxState: Int32 {
   case right, lacking, excess, otherBox
 
-  /// - Parameter arguments: the geometry, then the entry's number and its four sides, all NULL if there is no entry.
+  /// - Parameter arguments: the geometry, then the entry's number and its four sides. If there is no entry, the last
+  ///   five are NULL.
   init(_ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
     let hasEntry = sqlite3_value_type(arguments?[1]) != SQLITE_NULL
     guard let geometry = storedGeometry(arguments?[0]) else {
@@ -191,25 +193,25 @@ private enum BoxState: Int32 {
     self = zip(sides, wanted).allSatisfy(Self.isNear) ? .right : .otherBox
   }
 
-  /// Whether a side has the expected value, or the next 32-bit number above or below it. Another program may compute
-  /// the bounds of an arc differently.
+  /// Whether a side has the wanted value, or the next 32-bit number above or below it. The tolerance is needed because
+  /// other programs may compute the bounds of an arc differently.
   private static func isNear(_ side: Double, _ wanted: Float) -> Bool {
     side >= Double(wanted.nextDown) && side <= Double(wanted.nextUp)
   }
 }
 
-/// The least side of a box in the form of SQLite's R-tree: in 32 bits, and never above the number itself.
+/// The least side of a box as SQLite's R-tree stores it: a 32-bit number that is never above the given number.
 private func roundedDown(_ number: Double) -> Float {
   let short = Float(number)
   return Double(short) > number ? Float(number * (number < 0 ? awayFromZero : towardsZero)) : short
 }
 
-/// The greatest side of a box, never below the number itself.
+/// The greatest side of a box as SQLite's R-tree stores it: a 32-bit number that is never below the given number.
 private func roundedUp(_ number: Double) -> Float {
   let short = Float(number)
   return Double(short) < number ? Float(number * (number < 0 ? towardsZero : awayFromZero)) : short
 }
 
-/// SQLite's own factors, in `rtree.c`.
+/// The factors that SQLite uses for the same purpose in `rtree.c`.
 private let towardsZero = 1 - 1 / 8_388_608.0
 private let awayFromZero = 1 + 1 / 8_388_608.0

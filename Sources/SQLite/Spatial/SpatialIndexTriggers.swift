@@ -1,9 +1,9 @@
 import SatchelValues
 
-/// The triggers that keep the R-tree of a layer as its features are.
+/// The triggers that update the R-tree of a layer when features change.
 extension Database {
-  /// The layers among these tables that have an R-tree by the GeoPackage standard, and no trigger that writes it. GIS
-  /// tools do not find features that are added or moved then.
+  /// The layers among these tables whose R-tree follows the GeoPackage standard, but has no trigger that writes it. GIS
+  /// tools do not find features that were added or moved in such a layer.
   public func layersWithIdleIndex(among tables: [Name]) throws -> [Layer] {
     try spatialIndexes(of: tables).map(\.layer).filter { layer in
       try isDeclared(layer)
@@ -28,16 +28,16 @@ extension Database {
     ) { _ in true } ?? false
   }
 
-  /// Makes the triggers that keep the R-tree of a layer. The caller holds a write transaction.
+  /// Creates the triggers that update the R-tree of a layer. The caller holds a write transaction.
   ///
-  /// Their names and effects are those of GeoPackage 1.4, annex F.3, so GIS tools find and replace them.
+  /// The triggers have the names and effects of GeoPackage 1.4, annex F.3. Therefore GIS tools find and replace them.
   public func makeIndexTriggers(of layer: Layer) throws {
     guard let index = try spatialIndexes(of: [layer.table]).first else { return }
     for trigger in index.triggers { try execute(trigger) }
     try forgetFeatureCount(of: layer)
   }
 
-  /// Makes GDAL count the features of a layer again, unless triggers of GDAL keep its count.
+  /// Makes GDAL count the features of the layer again, unless GDAL's own triggers maintain its count.
   private func forgetFeatureCount(of layer: Layer) throws {
     guard try has(["table_name", "feature_count"], in: "gpkg_ogr_contents") else { return }
     try run(

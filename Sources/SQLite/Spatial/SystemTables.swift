@@ -1,8 +1,8 @@
 import SatchelValues
 
 extension Database {
-  /// The tables that people or their apps fill: without those of Satchel and SQLite, and without those that GeoPackage,
-  /// SpatiaLite and the database libraries of Android maintain themselves.
+  /// The tables that people or their apps fill. Tables of Satchel and SQLite are left out. So are tables that
+  /// GeoPackage, SpatiaLite and the database libraries of Android maintain themselves.
   public func tablesOfApps() throws -> [Name] {
     let isSpatiaLite = try has(["f_table_name", "f_geometry_column"], in: "geometry_columns")
     return try tableNames().filter { table in
@@ -12,10 +12,10 @@ extension Database {
     }
   }
 
-  /// Android's SQLiteDatabase and Room make these.
+  /// The tables that Android's SQLiteDatabase and Room create.
   private static let tablesOfAndroid: Set<String> = ["android_metadata", "room_master_table"]
 
-  /// Names that `InitSpatialMetadataFull()` of SpatiaLite 5 makes, and the start of its spatial indexes.
+  /// The beginnings of table names that `InitSpatialMetadataFull()` of SpatiaLite 5 and its spatial indexes use.
   private static let startsOfSpatiaLite = [
     "spatial_ref_sys", "spatialite_history", "geometry_columns", "views_geometry_columns", "virts_geometry_columns",
     "sql_statements_log", "data_licenses", "se_external_graphics", "se_fonts", "se_group_styles", "se_raster_",
@@ -24,7 +24,7 @@ extension Database {
     "idx_",
   ]
 
-  /// The layers that the contents of a GeoPackage name. Empty if the database is no GeoPackage.
+  /// The layers that `gpkg_contents` names. The list is empty if the database is no GeoPackage.
   public func layersInContents() throws -> [Name] {
     guard try has(["table_name", "data_type"], in: "gpkg_contents") else { return [] }
     return try all(

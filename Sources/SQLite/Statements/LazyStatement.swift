@@ -1,7 +1,7 @@
-/// A statement that is prepared when it is first used.
+/// A statement that is prepared at its first use.
 ///
-/// Most commands use few of the statements that an import needs. To prepare them all took a tenth of the time in which
-/// a hub opens its database.
+/// Most commands use only a few of the statements that an import needs. Preparing all of them took a tenth of the time
+/// in which a hub opens its database.
 public final class LazyStatement {
   private let sql: String
   private var kept: KeptStatement?
@@ -9,7 +9,7 @@ public final class LazyStatement {
   public init(_ sql: String) { self.sql = sql }
 
   /// The prepared statement.
-  /// - Parameter other: a statement of the same connection.
+  /// - Parameter other: any statement of the same connection.
   public func prepared(beside other: borrowing Statement) throws(SQLiteError) -> KeptStatement {
     if let kept { return kept }
     let made = KeptStatement(try other.prepareAnother(sql))

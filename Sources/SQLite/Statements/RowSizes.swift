@@ -7,9 +7,9 @@ extension Database {
     return try count * (first("PRAGMA main.page_size") { $0.integer(0) } ?? 0)
   }
 
-  /// Returns the key of a row whose values together are larger than `limit`; nil if the table has no such row.
+  /// Returns the key of a row whose values have more than `limit` bytes together; nil if the table has no such row.
   ///
-  /// The rows of a small file are not read: no row is larger than all pages together.
+  /// If all pages together are not larger than the limit, no row is read: no row can be larger than the file.
   public func row(of table: TableSchema, largerThan limit: Int64) throws -> RowKey? {
     if try pageBytes() <= limit { return nil }
     let sizes = table.columns.map(quoted).map { column in

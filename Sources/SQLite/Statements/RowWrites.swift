@@ -1,15 +1,15 @@
 import SatchelValues
 
-/// Receives each write of a row that one connection makes or takes back.
+/// Receives each write of a row that one connection makes or rolls back.
 public protocol RowFollower: AnyObject {
-  /// The row is already as the write left it.
-  /// - Parameter write: a write that was made, or a write that was taken back with its savepoint.
+  /// Called after the row has changed.
+  /// - Parameter write: a write that was made, or a write that was rolled back with its savepoint.
   func rowWasWritten(_ write: RowWrites.Write)
 }
 
-/// Reports the writes of rows that one connection makes, for types that keep results computed from rows.
+/// Reports the row writes of one connection to types that store results computed from rows.
 ///
-/// If a savepoint is taken back, its writes are reported once more, because each row has changed again.
+/// If a savepoint is rolled back, this class reports its writes a second time, because each row has changed again.
 public final class RowWrites {
   public struct Write {
     public let table: Name
@@ -33,18 +33,18 @@ public final class RowWrites {
   /// The writes since the outermost open savepoint began.
   private var kept: [Write] = []
 
-  /// The number of the present write transaction; nil: there is none. No other transaction of the connection has the
-  /// same number.
+  /// The number of the present write transaction; nil if no write transaction is open. No other transaction of the
+  /// connection has the same number.
   public private(set) var transaction: Int?
   private var lastTransaction = 0
 
-  /// Whether writes are reported. A database without references needs no report.
+  /// Whether callers must report their writes. They need no report if the database has no references.
   public private(set) var isOn = false
 
-  /// Begins to report writes. A savepoint that is open now must not be taken back.
+  /// Asks callers to report their writes. A savepoint that is already open must not be rolled back later.
   public func turnOn() { isOn = true }
 
-  /// Reports all writes from now on to `follower`, as long as it lives.
+  /// Passes all later writes to `follower`, as long as the follower exists.
   public func add(_ follower: any RowFollower) {
     followers.removeAll { $0.follower == nil }
     followers.append(Entry(follower: follower))
@@ -62,7 +62,7 @@ public final class RowWrites {
 
   func endTransaction() { transaction = nil }
 
-  /// Begins a savepoint. Returns the number of writes before it.
+  /// Begins a savepoint. Returns the number of recorded writes before the savepoint.
   func beginSavepoint() -> Int {
     openSavepoints += 1
     return kept.count
@@ -73,7 +73,7 @@ public final class RowWrites {
     if openSavepoints == 0 { kept = [] }
   }
 
-  /// Reports the writes of a savepoint that was taken back just before.
+  /// Reports the writes of a savepoint that was just rolled back.
   func takeBack(after count: Int) {
     for write in kept[count...] {
       for entry in followers { entry.follower?.rowWasWritten(write) }

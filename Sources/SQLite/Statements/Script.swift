@@ -3,11 +3,11 @@ import SatchelValues
 
 /// Why a script could not be run, and where.
 public struct ScriptError: Error {
-  /// The line of the statement, from 1 on.
+  /// The line of the statement, counted from 1.
   public let line: Int
-  /// The rest of a sentence.
+  /// Why it could not be run, as the rest of a sentence.
   public let message: String
-  /// Whether rows do not fit a constraint of their table, or an expression cannot be computed from a row.
+  /// Whether rows break a constraint of their table, or an expression cannot be computed from a row.
   public let isByConstraint: Bool
 
   init(line: Int, message: String, isByConstraint: Bool = false) {
@@ -15,24 +15,25 @@ public struct ScriptError: Error {
   }
 }
 
-/// The rights of a migration's statements: everything with the app's own tables, and nothing else.
+/// The rights of a migration's statements. They may do everything with the app's own tables, and nothing else.
 private final class ScriptWatch {
   private(set) var refusal: String?
 
-  /// The PRAGMAs that a migration may use. A GeoPackage and a full-text index use some of these PRAGMAs by themselves.
+  /// The PRAGMAs that a migration may use. Some of them are here because a GeoPackage or a full-text index uses them
+  /// internally.
   private static let pragmas: Set<[UInt8]> = Set(
     [
       "user_version", "data_version", "page_size", "quick_check", "table_info", "table_xinfo", "table_list",
       "index_list",
       "index_info", "foreign_key_list",
     ].map { Array($0.utf8) })
-  /// Allowed PRAGMAs that may only be read: with a value, such a PRAGMA would change something.
+  /// Allowed PRAGMAs that a migration may only read. With a value, such a PRAGMA would change something.
   private static let questions: Set<[UInt8]> = Set(["data_version", "page_size"].map { Array($0.utf8) })
   private static let temporary: Set<Int32> = [
     SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_TEMP_INDEX, SQLITE_CREATE_TEMP_TRIGGER, SQLITE_CREATE_TEMP_VIEW,
     SQLITE_DROP_TEMP_TABLE, SQLITE_DROP_TEMP_INDEX, SQLITE_DROP_TEMP_TRIGGER, SQLITE_DROP_TEMP_VIEW,
   ]
-  /// SQLite reports these actions also for a new temporary object, if its name contains the schema: `temp.t`.
+  /// SQLite also reports these actions for a new temporary object whose name contains the schema, such as `temp.t`.
   private static let creating: Set<Int32> = [
     SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_CREATE_VIEW, SQLITE_CREATE_VTABLE,
   ]
@@ -65,18 +66,18 @@ private final class ScriptWatch {
 }
 
 extension Database {
-  /// The most statements of a script.
+  /// The limit on the number of statements in a script.
   private static let mostStatements = 1_000
-  /// The most bytes of a value in a script: as many as in a line of a bundle.
+  /// The limit on a value's bytes in a script. A line of a bundle has the same limit.
   private static let mostValueBytes: Int32 = 1 << 26
 
   /// Runs the statements of a script that a person wrote, inside the caller's transaction. The statements may change
-  /// the app's tables, rows and triggers, but nothing that belongs to Satchel. They cannot open another database, make
-  /// temporary objects, load extensions, or end a transaction.
+  /// the app's tables, rows and triggers, but nothing that belongs to Satchel. They cannot open another database,
+  /// create temporary objects, load extensions, or end a transaction.
   ///
   /// - Parameters:
-  ///   - isOver: returns true if the script has run for long enough and must end. It is called very often.
-  ///   - look: is called after each statement.
+  ///   - isOver: returns true if the script has run for too long and must end. SQLite calls it very often.
+  ///   - look: is called after each statement. It may throw to end the script.
   /// - Throws: a `ScriptError` with the line of the statement that failed, and the errors of `look`.
   public func runScript(_ sql: String, until isOver: @escaping () -> Bool, look: () throws -> Void) throws {
     let bytes = Array(sql.utf8)
@@ -121,14 +122,15 @@ extension Database {
     }
   }
 
-  /// SQLite's words without the second pair of quotes that SQLite puts around a quoted name of ALTER TABLE.
+  /// SQLite's message. For a quoted name in ALTER TABLE, SQLite adds a second pair of quotes, which this function
+  /// removes.
   private static func quotedOnce(_ message: String) -> String {
     let beginning = "no such column: \"\""
     guard message.hasPrefix(beginning), message.hasSuffix("\"\"") else { return message }
     return "no such column: \"" + message.dropFirst(beginning.count).dropLast()
   }
 
-  /// The beginning of the first word after a position, past space and comments.
+  /// The position of the first word after `place`. Space, comments and semicolons are skipped.
   private static func beginning(after place: Int, in bytes: [UInt8]) -> Int {
     var tokens = SQLTokens(String(decoding: bytes[place...], as: UTF8.self))
     while let token = tokens.next() { if !token.isSign(";") { return place + token.end - token.text.count } }
@@ -137,9 +139,9 @@ extension Database {
 
   private static func line(_ place: Int, of bytes: [UInt8]) -> Int { 1 + bytes[..<place].count { $0 == 10 } }
 
-  /// Runs one statement. Returns the position after the statement, and whether there was a statement: the text may be
-  /// only space and comments.
-  /// - Parameter willRun: is called when SQLite has compiled the statement.
+  /// Runs one statement. Returns the position after the statement, and whether the text contained a statement. The text
+  /// may have only space and comments.
+  /// - Parameter willRun: is called after SQLite has compiled the statement, and before it runs.
   private func runStatement(
     at place: Int, of bytes: [UInt8], willRun: () -> Void
   ) throws -> (end: Int, isStatement: Bool) {

@@ -2,7 +2,7 @@ import CSQLite
 import Glibc
 import SatchelValues
 
-/// One prepared statement. It belongs to the connection that prepared it and is closed when this value ends.
+/// One prepared statement. It belongs to the connection that prepared it. Its deinitialiser finalizes it.
 public struct Statement: ~Copyable {
   let handle: OpaquePointer
 
@@ -24,7 +24,8 @@ public struct Statement: ~Copyable {
     try check(code)
   }
 
-  /// Binds `:name`. A name that the statement does not have is ignored: rules need not use every attribute.
+  /// Binds the parameter `:name`. Does nothing if the statement has no such parameter, because a rule need not use
+  /// every attribute.
   public func bind(_ value: Value, to name: String) throws(SQLiteError) {
     let index = sqlite3_bind_parameter_index(handle, ":" + name)
     if index > 0 { try bind(value, at: index) }
@@ -39,7 +40,7 @@ public struct Statement: ~Copyable {
     }
   }
 
-  /// Binds the columns of another statement's current row, in order, without making values of them.
+  /// Binds the columns of another statement's current row, in order, without making `Value`s from them.
   public func bind(rowOf other: borrowing Statement) throws(SQLiteError) {
     for index in 0..<sqlite3_column_count(other.handle) {
       try check(satchel_bind_value(handle, index + 1, sqlite3_column_value(other.handle, index)))
@@ -54,7 +55,7 @@ public struct Statement: ~Copyable {
     }
   }
 
-  /// Runs the statement to its next row. Returns true if there is a row to read, false at the end.
+  /// Runs the statement to its next row. Returns true if there is a row to read, and false at the end.
   public func step() throws(SQLiteError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -63,17 +64,17 @@ public struct Statement: ~Copyable {
     }
   }
 
-  /// Resets the statement to run again; bindings stay.
+  /// Resets the statement, so that it can run again. The bindings stay.
   public func reset() { sqlite3_reset(handle) }
 
   func clearBindings() { sqlite3_clear_bindings(handle) }
 
-  /// Runs a statement that returns no row, with these parameters, and resets it.
+  /// Runs a statement that returns no row, with these parameters. Then resets it.
   public func run(_ values: [Value]) throws(SQLiteError) {
     defer { reset() }
     for (place, value) in values.enumerated() { try bindInPlace(value, at: Int32(place + 1)) }
-    // The statement reads text and blobs in place. This step runs the statement to its end, and each later run binds
-    // all parameters again.
+    // The statement reads texts and blobs in the caller's memory. This is safe: this step runs the statement to its
+    // end, and each later run binds all parameters again.
     _ = try withExtendedLifetime(values) { () throws(SQLiteError) in try step() }
   }
 
@@ -94,7 +95,8 @@ public struct Statement: ~Copyable {
     try Statement.prepare(sql, on: sqlite3_db_handle(handle))
   }
 
-  /// Prepares one statement. Text after the statement is an error: a second statement is a mistake or an attack.
+  /// Prepares one statement. Text after the statement is an error, because a second statement is a mistake or an
+  /// attack.
   static func prepare(_ sql: String, on connection: OpaquePointer) throws(SQLiteError) -> Statement {
     var prepared: OpaquePointer?
     var rest = 0
@@ -126,8 +128,8 @@ public struct Statement: ~Copyable {
     return values
   }
 
-  /// Whether a column holds the same value as a column of another statement. The result is the result of `==`, without
-  /// copies.
+  /// Whether a column holds the same value as a column of another statement. The result is the same as with `==`, but
+  /// no value is copied.
   public func isSame(_ index: Int, as other: borrowing Statement, _ otherIndex: Int) -> Bool {
     let (own, theirs) = (ColumnValue(of: handle, at: index), ColumnValue(of: other.handle, at: otherIndex))
     guard own.type == theirs.type else { return false }
@@ -165,10 +167,10 @@ public struct Statement: ~Copyable {
   }
 }
 
-/// A column's value, or a function's argument, in place: valid until the statement's next step.
+/// The value of a column, or of a function's argument, in SQLite's memory. It is valid until the statement's next step.
 ///
-/// SQLite's own object is read directly. Reading each property through the statement and the column's number takes 1.5
-/// times as long. This is allowed because connections are not shared between threads.
+/// This struct reads SQLite's own object directly. Reading each property through the statement and the column's number
+/// takes 1.5 times as long. Direct reading is allowed because connections are not shared between threads.
 struct ColumnValue {
   private let pointer: OpaquePointer?
   let type: Int32
@@ -183,7 +185,7 @@ struct ColumnValue {
   var integer: Int64 { sqlite3_value_int64(pointer) }
   var real: Double { sqlite3_value_double(pointer) }
 
-  /// A copy of the value, of the same storage class. The copy stays valid after the statement's next step.
+  /// A copy of the value, with the same storage class. The copy stays valid after the statement's next step.
   var value: Value {
     switch type {
     case SQLITE_INTEGER: .integer(integer)
@@ -194,16 +196,16 @@ struct ColumnValue {
     }
   }
 
-  /// The bytes of a text or blob; no address if there are none.
+  /// The bytes of a text or blob. The buffer has no address if there are no bytes.
   var bytes: UnsafeRawBufferPointer {
-    // The pointer is read before the count. If a text has another encoding in the file, reading the pointer converts
-    // the text, and only then is the count right.
+    // The pointer must be read before the count. If the file has another text encoding, reading the pointer converts
+    // the text. Only after this conversion is the count right.
     let start = type == SQLITE_TEXT ? UnsafeRawPointer(sqlite3_value_text(pointer)) : sqlite3_value_blob(pointer)
     let count = Int(sqlite3_value_bytes(pointer))
     return UnsafeRawBufferPointer(start: count > 0 ? start : nil, count: start == nil ? 0 : count)
   }
 }
 
-/// A text of no bytes still needs an address: SQLite reads a null pointer as NULL.
+/// The address of an empty text. SQLite would read a null pointer as NULL.
 nonisolated(unsafe) private let emptyText: UnsafeRawPointer = UnsafeRawPointer(
   UnsafeMutablePointer<UInt8>.allocate(capacity: 1))

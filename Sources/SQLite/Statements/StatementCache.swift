@@ -1,12 +1,12 @@
 import Glibc
 
-/// Statements of one connection that are not in use, by their text. Preparing a statement costs more than running it
-/// once.
+/// Prepared statements of one connection that are not in use, by their SQL text. The cache exists because preparing a
+/// statement costs more than running it once.
 final class StatementCache {
   private var kept: [SQLText: KeptStatement] = [:]
 
-  /// The most statements that are kept. A command usually has fewer. If there are more, because a dataset has many
-  /// tables, the full cache is emptied.
+  /// The limit on the number of kept statements. A command usually has fewer. A dataset with many tables may have more.
+  /// The cache is then emptied when it is full.
   private static let capacity = 256
 
   func take(_ sql: String) -> KeptStatement? { kept.removeValue(forKey: SQLText(sql)) }
@@ -17,15 +17,15 @@ final class StatementCache {
   }
 }
 
-/// A statement that can be in an array or a dictionary.
+/// Holds a statement, so that an array or a dictionary can contain it.
 public final class KeptStatement {
   public let statement: Statement
 
   public init(_ statement: consuming Statement) { self.statement = statement }
 }
 
-/// The text of a statement as a dictionary's key, compared by its bytes. It is hashed and compared as a block, because
-/// a text is long and is looked up for every row.
+/// The SQL text of a statement as a dictionary's key. The text is long and is looked up for every row, so it is hashed
+/// and compared as one block of bytes.
 private struct SQLText: Hashable {
   private var text: String
 
