@@ -2,7 +2,7 @@ import SatchelJSON
 import Testing
 
 extension CommandLineFixture {
-  /// A definition of the dataset `camp` with these tables and no attributes.
+  /// The definition of a dataset named `camp` with these tables. It has no attributes.
   static func definition(_ tables: String) -> String {
     #"{ "dataset": "camp", "version": 1, "tables": \#(tables) }"#
   }
@@ -31,8 +31,8 @@ extension CommandLineFixture {
     #expect(made.code == 0, "\(made.error)")
   }
 
-  /// Enrols the device of a request for ann.
-  /// - Parameter former: the former device that the operator names.
+  /// Enrols the device of this request for the user.
+  /// - Parameter former: the device that the new device continues; nil: it continues no device.
   func enrol(
     _ request: String, _ fingerprint: String, user: String = "ann", continuing former: String? = nil
   ) -> Outcome {
@@ -46,23 +46,24 @@ extension CommandLineFixture {
     return outcome
   }
 
-  /// Writes a file that is refused and kept in the quarantine: by its first bytes it may be an encrypted bundle.
+  /// Writes a damaged bundle. The hub refuses it and keeps it in the quarantine, because its first bytes are those of
+  /// an encrypted bundle.
   func writeDamagedBundle(_ name: String, _ text: String = "junk") throws {
     try writeExactly(name, "age-encryption.org/v1\n\(text)")
   }
 
-  /// The file of the device's new export.
+  /// Makes the device export. Returns the path of the bundle.
   func export(_ device: String) throws -> String {
     try #require(try self.device(device, "export", "--json").json["file"]?.stringValue)
   }
 
-  /// The file of the hub's emission for a device.
+  /// Makes the hub emit for a device. Returns the path of the bundle.
   func emit(_ device: String, full: Bool = false, from hub: String = "hub") throws -> String {
     let emitted = run(hub: hub, ["emit", "--device", device, "--json"] + (full ? ["--full"] : []))
     return try #require(try emitted.json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
   }
 
-  /// A hub and its devices, an empty stick, and a change on the tablet that the hub does not have.
+  /// Makes a hub, its devices and an empty stick. The tablet has a change that the hub does not have.
   func openBesideStick() throws {
     try open()
     try makeFolder("stick")

@@ -1,24 +1,24 @@
 import Foundation
 import SatchelPlatform
 
-/// Folders of the camp that seem to be media of the machine.
+/// Folders of the fixture that look to Satchel like mounted sticks.
 extension CommandLineFixture {
-  /// Makes folders of the camp seem to be media that are mounted in /media/ann. No other media are mounted.
+  /// Makes these folders look like media that are mounted in /media/ann. No other media are mounted.
   func plug(_ names: [String]) throws {
     var files = TroubledFiles()
     files.instead = ["/proc/self/mountinfo": path("mounts")]
     for name in names {
       try makeFolder(name)
       files.instead[path(name)] = "/media/ann/\(name)"
-      // This mount only proves where the folder is. It leads to no medium of its own.
+      // In the list of mounts, this path only shows that the folder is a mount point. No medium is behind it.
       files.instead["/media/ann/\(name)"] = "/"
     }
     platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
     try mount(names)
   }
 
-  /// Mounts only these of the folders that `plug` named. The other ones are pulled out.
-  /// - Parameter number: the number of the first mount. Another number makes each of them another mount.
+  /// Changes the mounted media to these folders. `plug` must have named them. Its other folders are no longer mounted.
+  /// - Parameter number: the number of the first mount. A different number means that all media are newly mounted.
   func mount(_ names: [String], from number: Int = 20) throws {
     let mounts = ["/"] + names.flatMap { [path($0), "/media/ann/\($0)"] }
     let lines = mounts.enumerated().map {

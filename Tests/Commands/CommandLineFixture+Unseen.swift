@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Writes of apps and people that capture does not see.
+/// Writes that capture does not record, because an app or a person dropped the triggers.
 extension CommandLineFixture {
   static let dropTriggers = ["before_insert", "before_update", "before_delete", "tidy"]
     .map { #"DROP TRIGGER "satchel_\#($0):reviews";"# }.joined(separator: "\n")
@@ -14,7 +14,7 @@ extension CommandLineFixture {
     DELETE FROM reviews WHERE id = 'r0';
     """
 
-  /// A camp whose tablet has one more review, which may be deleted.
+  /// A fixture whose tablet has one more review, r0, which both sides know.
   static func watched() throws -> CommandLineFixture {
     let camp = try CommandLineFixture()
     try camp.open(as: ["watched"]) {
@@ -27,8 +27,7 @@ extension CommandLineFixture {
     return camp
   }
 
-  /// A dataset with trees, whose keys may change, and sites. The hub has learnt that the tablet can read conflicts of
-  /// the kind `unseen`.
+  /// A dataset with trees, whose primary keys may change, and sites.
   static let woods = """
     { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
       "tables": { "trees": { "keys": "rekey" }, "sites": {} } }
@@ -48,15 +47,15 @@ extension CommandLineFixture {
     }
   }
 
-  /// Imports the hub's next bundle for the tablet, and returns what the command says of it.
+  /// Imports the hub's next bundle on the tablet. Returns the command's JSON about this bundle.
   func fetchForTablet() throws -> JSONValue {
     let outcome = device("tablet", "import", try emit("tablet"), "--json")
     #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
     return try #require(try outcome.json["bundles"]?.arrayValue?.first)
   }
 
-  /// The values of a column that the tablet's conflicts of the kind `unseen` keep; "gone" for a deleted row. The kinds
-  /// of all other conflicts.
+  /// For each of the tablet's conflicts of the kind `unseen`: the device's value of the column, or "gone" if the row
+  /// was deleted. For every other conflict: its kind.
   func keptUnseen(_ column: String = "name") throws -> [String] {
     let conflicts = try device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
     return conflicts.map { conflict in
@@ -65,7 +64,7 @@ extension CommandLineFixture {
     }.sorted()
   }
 
-  /// Repairs the tablet, and expects these counts of unseen changes.
+  /// Runs the tablet's doctor with `--repair`. Expects these numbers of unseen changes.
   func expectRepair(_ inserted: Int64, _ updated: Int64, _ deleted: Int64) throws {
     let looked = device("tablet", "doctor", "--json")
     #expect(looked.code == 1)
@@ -85,7 +84,7 @@ extension CommandLineFixture {
     try rows(database, "SELECT id, words FROM reviews WHERE author = 'ann' ORDER BY id")
   }
 
-  /// The app saves into a new file and puts it in the place of the old one.
+  /// Replaces the tablet's database by a new file, as an app does that saves its rows into a new file.
   func replaceFile(_ statements: String = "") throws {
     let rows = try self.rows(
       "tablet/data.sqlite",

@@ -5,26 +5,27 @@ import SatchelPlatform
 import SatchelSQLite
 import Testing
 
-/// A temporary folder with a hub and devices in it. Tests use the tools' commands, as a person would.
+/// A temporary folder with a hub and devices in it. Tests use the tools' commands, as a person would. Tests call such a
+/// folder a camp.
 final class CommandLineFixture {
   let root: String
-  /// The system as the tools see it. Triggers use SQLite's clock, and do not follow another clock here.
+  /// The platform on which the tools run. If a test replaces its clock, the triggers still use SQLite's clock.
   var platform = Platform.real { didSet { hasUsualPlatform = false } }
   /// Whether the platform was never replaced.
   private(set) var hasUsualPlatform = true
-  /// The copy of this camp as it was just after it was opened; nil: there is none.
+  /// The copy of this camp that was made when the camp was opened; nil: there is no copy.
   var prepared: PreparedCamps.Copy?
-  /// Whether the commands run that open this camp.
+  /// Whether the commands that open this camp are running.
   var isOpening = false
 
   struct Outcome {
     let code: Int32
     let out: String
     let error: String
-    /// Both outputs, as a terminal shows them.
+    /// The standard output and the error output together, as a terminal shows them.
     var transcript = ""
 
-    /// The one document of a `--json` command.
+    /// The JSON document that a command with `--json` printed.
     var json: JSONValue {
       get throws { try JSONValue.parse(Array(out.utf8)) }
     }
@@ -43,13 +44,13 @@ final class CommandLineFixture {
     try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
   }
 
-  /// A copy of everything in another camp, in its own folder.
+  /// Makes a camp in its own folder that is a copy of another camp.
   convenience init(copyOf other: CommandLineFixture) throws {
     try self.init()
     try fill(from: other.root)
   }
 
-  /// Replaces this camp's folder by a copy of another camp's folder.
+  /// Replaces this camp's folder with a copy of another camp's folder.
   func fill(from other: String) throws {
     try FileManager.default.removeItem(atPath: root)
     try Self.copy(other, to: root)
@@ -58,7 +59,8 @@ final class CommandLineFixture {
   /// Copies the folder of a camp. Files and folders keep their modes.
   static func copy(_ camp: String, to root: String) throws {
     try FileManager.default.copyItem(atPath: camp, toPath: root)
-    // A hub's workspace contains the path of the other camp's database.
+    // The workspace of a hub contains the path of its database. In the copy, this path must lead to the copied
+    // database.
     for folder in try FileManager.default.contentsOfDirectory(atPath: root) {
       let configuration = Paths.join(root, "\(folder)/satchel.json")
       guard let text = FileManager.default.contents(atPath: configuration) else { continue }
@@ -76,13 +78,14 @@ final class CommandLineFixture {
 
   func write(_ name: String, _ text: String) throws { try writeExactly(name, Self.sayingOrphans(text)) }
 
-  /// Writes a text as it is, even if it is the definition of a dataset.
+  /// Writes a text unchanged. `write` would change the definition of a dataset.
   func writeExactly(_ name: String, _ text: String) throws {
     try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)))
   }
 
-  /// The definition of a dataset with rows that everybody sees although they name no parent, unless it says otherwise.
-  /// Many tests write such rows, because only their other values matter. Other texts stay as they are.
+  /// If the text is the definition of a dataset without `orphans`, adds `"orphans": "visible"`. Then everybody sees
+  /// rows that name no parent. Many tests write such rows, because only their other values matter. Other texts stay
+  /// unchanged.
   private static func sayingOrphans(_ text: String) -> String {
     guard !text.contains("\"orphans\""), let document = try? JSONValue.parse(Array(text.utf8)),
       document["dataset"]?.stringValue != nil, document["tables"]?.objectValue != nil,
@@ -97,7 +100,7 @@ final class CommandLineFixture {
     try FileManager.default.copyItem(atPath: path(name), toPath: path(target))
   }
 
-  /// The answer of a command while another command works on the workspace.
+  /// The outcome of a command that runs while another command has locked the workspace.
   func whileHeld(_ workspace: String, _ command: () -> Outcome) throws -> Outcome {
     let lock = try FileLock(path: path("\(workspace)/.satchel.lock"), files: HostFileSystem())
     defer { _ = lock.path }
@@ -110,7 +113,7 @@ final class CommandLineFixture {
     if FileManager.default.fileExists(atPath: path(name)) { try remove(name) }
   }
 
-  /// Removes every copy of bundles in a device's folder whose names begin so.
+  /// Removes all bundles in a device's folder whose names begin with `prefix`.
   func removeBundles(_ prefix: String, of device: String) throws {
     for name in try FileManager.default.subpathsOfDirectory(atPath: path("\(device)/bundles"))
     where (name as NSString).lastPathComponent.hasPrefix(prefix) {
@@ -119,13 +122,13 @@ final class CommandLineFixture {
   }
 
   /// Removes the database of a device, with the files that SQLite keeps beside it.
-  /// - Parameter contents: the bytes that are in its place then. nil: no file.
+  /// - Parameter contents: the bytes that replace the database; nil: no file replaces it.
   func loseDatabase(of device: String, leaving contents: String? = nil) throws {
     for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try removeIfThere("\(device)/\(file)") }
     if let contents { try writeExactly("\(device)/data.sqlite", contents) }
   }
 
-  /// Runs `body` by another clock of the tools.
+  /// Runs `body` while the tools use another clock.
   func by<Result>(_ clock: any WallClock, _ body: () throws -> Result) rethrows -> Result {
     let usual = platform
     defer { platform = usual }
@@ -137,14 +140,14 @@ final class CommandLineFixture {
     try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
   }
 
-  /// The path of the bundle with the highest number among those with this prefix.
+  /// The path of the bundle with this prefix that has the highest number.
   func newestBundle(in folder: String, _ prefix: String) throws -> String {
     let names = try FileManager.default.contentsOfDirectory(atPath: path(folder)).filter { $0.hasPrefix(prefix) }
     let name = try #require(names.max { ($0.utf8.count, $0) < ($1.utf8.count, $1) })
     return Paths.join(path(folder), name)
   }
 
-  /// Runs the hub's tool in the folder `hub`, or in the folder of `-C`.
+  /// Runs the hub's tool in the folder `hub`. A `-C` in `words` replaces this folder.
   @discardableResult func hub(_ words: String..., answers: [String] = [], interactive: Bool = false) -> Outcome {
     run(["-C", path("hub")] + words, answers, interactive) { runHubTool($0, platform: platform, console: $1) }
   }
@@ -169,7 +172,7 @@ final class CommandLineFixture {
     run(words, [], false) { runDeviceTool($0, platform: platform, console: $1) }
   }
 
-  /// Runs the device's tool with passwords typed by a person, or with variables set.
+  /// Runs the device's tool. A person types `secrets` as passwords, and `environment` sets variables.
   func device(_ name: String, typing secrets: [String], environment: [String: String] = [:], _ words: String...)
     -> Outcome
   {
@@ -187,19 +190,19 @@ final class CommandLineFixture {
     return Outcome(code: code, out: console.outText, error: console.errorText, transcript: console.transcript)
   }
 
-  /// A device exports, and the hub imports its bundle with this number.
+  /// The device exports, and the hub imports the device's export with this number.
   func deliver(_ name: String, _ number: Int) {
     device(name, "export")
     hub("import", path("\(name)/bundles/outbox/camp-\(name)-hub-\(number).satchel"))
   }
 
-  /// The hub emits for a device, and the device imports its bundle with this number.
+  /// The hub emits for the device, and the device imports the emission with this number.
   func answer(_ name: String, _ number: Int) {
     hub("emit", "--device", name)
     device(name, "import", path("hub/bundles/outbox/camp-hub-\(name)-\(number).satchel"))
   }
 
-  /// A stick goes from the device to the hub and back, this many times.
+  /// Carries a stick from the device to the hub and back, `rounds` times.
   func carry(_ device: String, rounds: Int = 1) throws {
     try makeFolder("stick")
     for _ in 0..<rounds {
@@ -209,14 +212,14 @@ final class CommandLineFixture {
     self.device(device, "sync", path("stick"))
   }
 
-  /// Makes a backup, with a copy of the keys, as an operator would.
+  /// Makes a backup of the hub, and copies the hub's keys, as an operator would.
   func backUp(_ name: String = "monday.satchel") throws {
     #expect(hub("backup", path(name)).code == 0)
     try copy("hub/keys", to: "safe")
   }
 
-  /// The disk breaks, and the hub is restored from the backup. Its database is in its folder from then on, and the old
-  /// path is a link to it.
+  /// Removes the hub, as a broken disk would, and restores it from the backup. Afterwards the hub's database is in its
+  /// folder, and the old path is a link to it.
   func restore(_ name: String = "monday.satchel") throws {
     try remove("hub")
     try remove("office.sqlite")
@@ -226,13 +229,13 @@ final class CommandLineFixture {
       atPath: path("office.sqlite"), withDestinationPath: path("hub/office.sqlite"))
   }
 
-  /// Waits until the next write is later: two writes in one millisecond have no order.
+  /// Waits until the next write has a later time. Two writes in one millisecond have no order.
   func awaitLaterTime() {
     let now = SystemClock().milliseconds()
     while SystemClock().milliseconds() < now + 2 {}
   }
 
-  /// Lets a device appear silent for so many days.
+  /// Changes the hub's records, so that the device seems to be silent for this many days.
   func letBeSilent(_ device: String, days: Int) throws {
     let before = "- \(days) * 86400000"
     try sql(
@@ -240,12 +243,12 @@ final class CommandLineFixture {
       "UPDATE satchel_devices SET enrolled = enrolled \(before), heard = heard \(before) WHERE name = '\(device)'")
   }
 
-  /// Writes to a database, as any program would.
+  /// Writes to a database as an app would, with the triggers on.
   func sql(_ database: String, _ text: String) throws {
     try Database(path: path(database), mode: .create).execute(text)
   }
 
-  /// Writes to a database so that no trigger sees it, and leaves capture as it was.
+  /// Writes to a database while its triggers are dropped. Then creates the triggers again.
   func writeUnseen(_ database: String, _ text: String) throws {
     let database = try Database(path: path(database), mode: .readWrite)
     let triggers = try database.all(
@@ -256,7 +259,7 @@ final class CommandLineFixture {
     for trigger in triggers { try database.execute(trigger.1) }
   }
 
-  /// The rows of a query, one line each.
+  /// The rows of a query as text, with one row in each line.
   func rows(_ database: String, _ query: String) throws -> String {
     let connection = try Database(path: path(database), mode: .readOnly)
     return try connection.all(query) { row in
@@ -271,7 +274,7 @@ final class CommandLineFixture {
     }.joined(separator: "\n")
   }
 
-  /// The office's database with a hub over it, two users, and a device for each.
+  /// Makes the office's database and a hub over it, with two users. Each user has a device.
   func open() throws {
     try open(as: ["usual"]) {
       try makeOffice()
@@ -285,7 +288,7 @@ final class CommandLineFixture {
     }
   }
 
-  /// Another hub over an office's database, with the user ann of tier 1 and her tablet.
+  /// Makes a hub over another database of the office, with the user ann of tier 1 and her tablet.
   func open(_ schema: String, _ definition: String) throws {
     try open(schema, definition, attributes: "tier=1", devices: ["tablet"])
   }
@@ -301,7 +304,8 @@ final class CommandLineFixture {
       """)
   }
 
-  /// Every file below the folder with its size and content, except for files that a mere look leaves behind.
+  /// All files below the folder with their contents. Lock files are left out, because commands that only read also make
+  /// them.
   func everything() throws -> [String: Data] {
     var files: [String: Data] = [:]
     let list = FileManager.default.enumerator(atPath: root)

@@ -1,20 +1,20 @@
 import Testing
 
-/// A device that delivers first lets the hub merge. A device that imports first merges itself.
+/// If a device delivers first, the hub merges its changes. If the device imports first, the device rebases its changes.
 @Suite("Delivered first or imported first, the result is the same")
 struct AlikeTests {
-  /// The events while the device was away, before it delivers its writes.
+  /// The writes on both sides before the two sides exchange bundles.
   enum Shape: String, CaseIterable {
-    /// The office writes the same column before the device, and another column after it.
+    /// The office writes a column that the device writes later, and writes another column after the device.
     case otherColumnLater
     case writtenAndBack, deletedAndMadeAnew
-    /// The device and the office write one value, and then the device writes another value.
+    /// The device and the office write the same value. Then the device writes another value.
     case sameThenOther
-    /// The hub did not accept the device's first write, and the device writes again before it learns of that.
+    /// The hub does not accept the device's first write. The device writes the row again before it knows this.
     case correctedAfterRefusal
-    /// The device deletes a row that the office has changed and changed back.
+    /// The device deletes a row. The office has changed this row and changed it back.
     case deletedWhereBack
-    /// Both make a row with one key, and the office changes one of its columns later.
+    /// Both sides make a row with the same primary key. Later the office changes a column of this row.
     case madeTwice
   }
 
@@ -74,7 +74,7 @@ struct AlikeTests {
     }
   }
 
-  /// The rows and the disagreements, which are the same on both sides.
+  /// The rows and the conflicts of the hub and of the device. They must be the same on both sides.
   private func outcome(_ shape: Shape, _ policy: String, importsFirst: Bool, full: Bool) throws -> String {
     let camp = try open(policy)
     try write(shape, in: camp)

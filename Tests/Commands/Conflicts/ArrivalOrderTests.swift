@@ -1,6 +1,6 @@
 import Testing
 
-/// Two devices deliver in either order, and a change waits while its device goes on.
+/// Two devices deliver in either order. In some tests a change waits at the hub while its device makes further changes.
 @Suite("Both orders of arrival")
 struct ArrivalOrderTests {
   private static let schema = """
@@ -82,7 +82,7 @@ struct ArrivalOrderTests {
 
   private enum Arrival: CaseIterable { case older, newer, olderThenAnswer, newerThenAnswer }
 
-  /// Changes of the tablet and of the phone that take one UNIQUE value. The phone's change is newer.
+  /// One change of the tablet and one of the phone that give a row the same UNIQUE value. The phone's change is newer.
   struct Taking: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let tablet: String

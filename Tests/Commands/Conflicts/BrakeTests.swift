@@ -2,8 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A bundle that deletes or changes very many rows waits for a person, and nothing of it is lost, whatever the person
-/// decides.
+/// A bundle that deletes or changes very many rows waits for a person. Whatever the person decides, no change is lost.
 @Suite("The brake: a bundle that deletes or changes very many rows waits for a person")
 struct BrakeTests {
   private static let schema = """
@@ -15,7 +14,7 @@ struct BrakeTests {
   private let world: TwoDeviceFixture
   private var camp: CommandLineFixture { world.camp }
 
-  /// 100 visits that both devices have.
+  /// Makes 100 visits that both devices have.
   init() throws {
     world = try TwoDeviceFixture(Self.schema, Self.tables)
     try world.sql(
@@ -129,7 +128,7 @@ struct BrakeTests {
     #expect(outcome.code == 0, "\(outcome.error)")
     #expect(try count("office") == "70")
     #expect(try waiting().isEmpty)
-    // Both deleted the same rows, so that nothing is left to do for the second bundle.
+    // Both devices deleted the same rows, so the second bundle deletes nothing more.
     #expect(camp.hub("import", phone).code == 0)
     try world.peace(["SELECT id, words FROM visits ORDER BY id"])
   }
@@ -161,7 +160,7 @@ struct BrakeTests {
     #expect(try count("office") == "70")
     try world.deliver("phone")
     #expect(try waiting().isEmpty)
-    // The other device asks its user, too.
+    // The phone must delete many rows too, so its import also waits for a person.
     #expect(camp.device("phone", "import", try world.emit("phone")).code == 3)
     #expect(camp.device("phone", "apply", "--accept").code == 0)
     try world.peace(["SELECT id, words FROM visits ORDER BY id", "SELECT * FROM notes ORDER BY id"])
@@ -300,7 +299,7 @@ struct BrakeTests {
     let status = camp.device("tablet", "status")
     #expect(status.out.contains("removes 21 of the 100 rows of visits"), "\(status.out)")
     #expect(status.out.contains("satchel apply --accept"), "\(status.out)")
-    // Work goes on meanwhile.
+    // The device can still deliver its own changes while the bundle waits.
     try world.deliver("tablet")
     #expect(try count("office", "words = 'mine'") == "1")
     #expect(camp.device("tablet", "apply").code == 3)
@@ -341,7 +340,7 @@ struct BrakeTests {
   }
 }
 
-/// Rows that are marked, that leave by the user's own work, and files.
+/// Deletes that only mark a row, rows that leave a device because of its own user's work, and files.
 @Suite("The brake, soft deletes, finished work and files")
 struct BrakeEdgeTests {
   private func world(_ schema: String, _ rules: String) throws -> TwoDeviceFixture {
@@ -399,7 +398,7 @@ struct BrakeEdgeTests {
   }
 }
 
-/// The limits are members of the dataset.
+/// The brake's limits are members of the dataset's definition.
 @Suite("The brake's limits in the dataset")
 struct BrakeLimitTests {
   private static let schema = """

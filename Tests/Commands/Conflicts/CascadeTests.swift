@@ -33,7 +33,7 @@ struct CascadeTests {
     try camp.rows("office.sqlite", "SELECT table_name, kind, state, note FROM satchel_conflicts ORDER BY table_name")
   }
 
-  /// Expects everything in its place on all sides, and that it stays there.
+  /// Expects these counts of rows at the hub and on the device. Exchanges bundles and expects the same counts again.
   private func expectWhole(_ camp: CommandLineFixture, _ words: String) throws {
     for database in ["office.sqlite", "tablet/data.sqlite"] {
       #expect(try camp.rows(database, Self.counts) == words)
@@ -98,7 +98,7 @@ struct CascadeTests {
     try expectWhole(camp, office.hasPrefix("INSERT") ? "2|3|4" : "2|3|3")
   }
 
-  /// The homes with the number of their first people who are away, and of the first visits to people who are away.
+  /// The homes that exist but lack their first person or the first visit to this person. The test expects none.
   private static let torn = """
     WITH first (home, person, visit) AS (VALUES ('h', 'p', 'v'), ('h', 'q', 'w'), ('g', 'r', 'x'))
     SELECT home, person, visit FROM first
@@ -198,7 +198,7 @@ struct CascadeTests {
       try camp.rows("office.sqlite", "SELECT table_name, note FROM satchel_conflicts WHERE id = unit")
         == "homes|The device deleted other rows with this row: 2 of people, 2 of visits. All are decided together.")
     #expect(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.count == 1)
-    // The delete of a deleted home would be no conflict, so the device learns of none.
+    // The home was already deleted at the hub, so the device gets no conflict about its own delete.
     try camp.answer("tablet")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_conflicts") == "0")
     let id = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts WHERE table_name = 'homes'")
@@ -234,7 +234,7 @@ struct CascadeTests {
     try delete(camp)
     try camp.deliver("tablet")
     try camp.answer("tablet")
-    // The visit was deleted by itself, before its home was.
+    // The device deleted the visit in an export of its own, before it deleted the home.
     try expectWhole(camp, "2|3|2")
     try delete(camp, "DELETE FROM people WHERE id = 'r'; INSERT INTO people VALUES ('s', 'g', 'Rob')")
     try camp.deliver("tablet")

@@ -1,7 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// The office and two devices make the same rows, and count in them. All small counts occur, so equal counts occur too.
+/// The office and two devices make the same rows, and each adds counts to them. All combinations of small counts occur,
+/// also equal counts.
 @Suite("A number is the sum of what everybody counted")
 struct CountedDaysTests {
   private let camp: CommandLineFixture
@@ -20,12 +21,12 @@ struct CountedDaysTests {
       """#, devices: ["a", "b"])
   }
 
-  /// Every day with these counts of the office, a and b. A day's name is its counts.
+  /// One day for each combination of counts by the office, a and b. The name of a day shows its counts.
   private static let days: [(name: String, counts: [Int])] = counts.flatMap { office in
     counts.flatMap { a in counts.map { b in ("\(office)\(a)\(b)", [office, a, b]) } }
   }
 
-  /// Each person counts once for each unit of the day's count.
+  /// Each writer adds 1 to a day as many times as the day's name says.
   private func count(_ databases: [String] = ["office.sqlite", "a/data.sqlite", "b/data.sqlite"]) throws {
     for (place, database) in databases.enumerated() {
       var writes = "BEGIN;"
@@ -33,7 +34,7 @@ struct CountedDaysTests {
         for _ in 0..<day.counts[place] {
           let upsert = "ON CONFLICT (day) DO UPDATE SET n = n + 1;"
           writes += "INSERT INTO days (day, n) VALUES ('\(day.name)', 1) \(upsert)"
-          // Each replica has its own key for the day.
+          // Each replica makes the day's row under its own primary key.
           let id = 1000 * (place + 1) + number
           writes += "INSERT INTO folded (id, day, n) VALUES (\(id), '\(day.name)', 1) \(upsert)"
         }

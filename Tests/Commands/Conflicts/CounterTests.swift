@@ -2,8 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Counters and sets whose differences count. A decision removes no addition, and rows that meet without a known
-/// beginning are not added up.
+/// Counters and sets, for which the hub adds up the changes. A decision removes no addition. Two rows without a common
+/// earlier value are not added up.
 @Suite("Counters and sets that people decide about")
 struct CounterTests {
   private let camp: CommandLineFixture
@@ -51,7 +51,7 @@ struct CounterTests {
     try camp.sql("a/data.sqlite", "UPDATE t SET n = n + 5, tags = '[\"ann\"]'")
     try camp.sql("b/data.sqlite", "UPDATE t SET n = n + 100, tags = '[\"boss\"]'")
     try camp.deliver("b")
-    // Ann may no longer write the row.
+    // From now on ann may not write the row.
     try camp.sql("hub.sqlite", "UPDATE t SET open = 0")
     try camp.deliver("a")
     let id = try camp.rows("hub.sqlite", "SELECT id FROM satchel_conflicts")
@@ -71,7 +71,7 @@ struct CounterTests {
           "--json"))
       try camp.sql(
         "\(name)/data.sqlite", Self.schema + "INSERT INTO t VALUES ('x', 1, \(n), '[]', ''), ('y', 1, 7, '[]', '')")
-      // Both receive the first bundle of an empty hub.
+      // Each device gets its first bundle while the hub has no rows.
       try answer(name, from: "hub", isFirst: true)
     }
     for name in ["north", "south"] { try camp.deliver(name) }

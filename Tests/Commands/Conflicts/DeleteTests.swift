@@ -36,7 +36,7 @@ struct DeleteTests {
     camp.answer("tablet", 2)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM camps") == "c")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM pragma_foreign_key_check") == "0")
-    // The note stays deleted, because nothing contradicts that.
+    // The device's delete of the note n stays, because no change contradicts it.
     #expect(try notes("tablet/data.sqlite") == "m|meanwhile|0")
     let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
     #expect(conflicts.map { $0["kind"]?.stringValue } == ["foreign key"])
@@ -65,7 +65,8 @@ struct DeleteTests {
     ], ["hub", "device", "newest", "manual"])
   func late(_ sql: String, policy: String) throws {
     try open(#""conflict": "\#(policy)""#)
-    // The tablet sends it in a lost export, and again in all later exports. The office continues for long.
+    // The tablet sends its change in an export that is lost, and again in each later export. Meanwhile the office
+    // deletes the row, and the other replicas exchange bundles.
     try camp.sql("tablet/data.sqlite", sql)
     camp.device("tablet", "export")
     try camp.sql("office.sqlite", "DELETE FROM notes")
@@ -80,7 +81,7 @@ struct DeleteTests {
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM camps") == "2")
     camp.answer("tablet", 2)
     #expect(try notes("tablet/data.sqlite") == "")
-    // The written values are kept, and a person can restore them.
+    // The conflict keeps the tablet's values, so that a person can restore them.
     let found = try #require(
       try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first {
         $0["device_values"]?["words"] == "late"
@@ -113,7 +114,7 @@ struct DeleteTests {
     for database in ["office.sqlite", "phone/data.sqlite", "tablet/data.sqlite"] {
       #expect(try notes(database) == "n|first|1")
     }
-    // An update without knowledge of the mark does not remove the mark.
+    // The phone updated the row without knowing the mark. The update does not remove the mark.
     #expect(try kinds() == [])
   }
 

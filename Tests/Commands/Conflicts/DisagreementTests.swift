@@ -1,8 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// One table with a policy, a device that sees everything, and the writes of the device and the office before they
-/// meet.
+/// One table with a policy, and a device whose user sees all rows. The device and the office write before they exchange
+/// bundles.
 private struct Meeting {
   let camp: CommandLineFixture
 
@@ -32,7 +32,7 @@ private struct Meeting {
     }
   }
 
-  /// The device's bundle goes to the hub, and the hub's answer back.
+  /// The device delivers a bundle to the hub, and imports the hub's answer.
   func meet(_ device: String = "tablet") throws {
     let file = try camp.device(device, "export", "--json").json["file"]?.stringValue ?? ""
     #expect(camp.hub("import", file).code == 0)
@@ -84,7 +84,7 @@ struct DisagreementTests {
   func newest(deviceIsLater: Bool) throws {
     let meeting = try Meeting(#""conflict": "newest""#)
     let writes = [("office.sqlite", "Office"), ("tablet/data.sqlite", "Tablet")]
-    // Two writes in one millisecond have equal stamps, so the later stamp is raised by hand.
+    // Two writes in one millisecond would have equal stamps. Therefore the test itself increases the later stamp.
     for (database, name) in deviceIsLater ? writes : writes.reversed() {
       try meeting.camp.sql(database, "UPDATE guests SET name = '\(name)' WHERE id = 'g'")
     }

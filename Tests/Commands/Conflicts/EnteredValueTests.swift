@@ -8,7 +8,7 @@ struct EnteredValueTests {
     INSERT INTO notes VALUES ('n', x'01', 'a', 'w');
     """
 
-  /// An open conflict about all three columns, at the hub.
+  /// Makes an open conflict at the hub. All three columns are in conflict.
   private func quarrel() throws -> (TwoDeviceFixture, id: String) {
     let quarrel = try TwoDeviceFixture(Self.schema, #""notes": { "conflict": "manual" }"#)
     try quarrel.sql("tablet", "UPDATE notes SET photo = x'0a', anything = 'b', words = 'v'")

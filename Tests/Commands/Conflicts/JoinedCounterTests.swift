@@ -1,15 +1,15 @@
 import SatchelJSON
 import Testing
 
-/// Two devices add to one counter, and put elements into one set. Their hub is lost before it gets that. There is a
-/// table for each policy.
+/// Two devices add to one counter, and put elements into one set. The hub is lost before it receives these changes.
+/// There is one table for each policy.
 @Suite("Counters and sets that several devices bring to a new hub")
 struct JoinedCounterTests {
   private let camp: CommandLineFixture
   private static let policies = ["device", "hub", "manual", "newest"]
   private static let schema = policies.map { "CREATE TABLE \($0) (id TEXT PRIMARY KEY, n INTEGER, tags TEXT);" }
     .joined()
-  /// The numbers and sets of both devices. At the lost hub the number was 10, and the set was empty.
+  /// The values on each device: a number, and a set as JSON. At the lost hub the number was 10, and the set was empty.
   private static let brought = ["a": #"74|["a"]"#, "b": #"266|["b"]"#]
 
   init() throws {
@@ -41,8 +41,8 @@ struct JoinedCounterTests {
     #expect(camp.device(name, "import", try camp.emit(name), "--fingerprint", key).code == 0)
   }
 
-  /// Expects that the number and the set of the first device stay everywhere, and that a person is asked about those of
-  /// the second device in each table.
+  /// Expects that all replicas have the first device's number and set. In each table, a conflict about the second
+  /// device's values is open.
   private func expectOpen(_ kind: String, first: String, second: String) throws {
     for name in ["a", "b", "a", "b"] {
       try camp.deliver(name)
@@ -101,7 +101,7 @@ struct JoinedCounterTests {
     #expect(notes.hasSuffix("Enter the right value."))
   }
 
-  /// The way in which the second device brings its row to the next hub.
+  /// How the second device brings its row to the next hub.
   enum Bringing: CaseIterable {
     /// Both devices join before the first of them delivers.
     case asNewRow

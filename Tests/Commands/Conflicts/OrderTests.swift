@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A hub that was set back regains its lost rows unchanged, in whatever order the devices deliver them.
+/// A hub that was set back gets its lost rows back unchanged, in whatever order the devices deliver them.
 @Suite("Orders of delivery to a hub that was set back")
 struct OrderTests {
   let camp: CommandLineFixture
@@ -139,7 +139,7 @@ struct OrderTests {
     try camp.putBackHub()
     try camp.deliverAgain(order)
     for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite"] { #expect(try rows(database) == "1|[]|one|0") }
-    // If the delete came first, the hub cannot know whether the new row is the deleted one, and a person decides.
+    // If the delete arrived first, the hub cannot know whether the new row is the deleted row. Then a person decides.
     let open = "SELECT kind FROM satchel_conflicts WHERE state IN ('open', 'held')"
     #expect(try camp.rows("office.sqlite", open) == (order[0] == "a" ? "" : "update/delete"))
   }
@@ -222,17 +222,18 @@ struct OrderTests {
     "a device that lies about the row that it deletes deletes no row of another user",
     arguments: [["a", "b"], ["b", "a"]], [true, false])
   func forgedDelete(order: [String], deliversFirst: Bool) throws {
-    // The device says that the row was its user's own.
+    // The device forges its record: it says that the row belonged to its own user.
     let camp = try deleteOfOthersRow(
       rule: #""write": "owner = :user""#, saying: "UPDATE satchel_writes_notes SET owner = 'ann' WHERE id = 'n'",
       deliveredIn: order, deliversFirst: deliversFirst)
     #expect(try !camp.rows("office.sqlite", "SELECT kind FROM satchel_conflicts").contains("update/delete"))
   }
 
-  /// Ann's device a deletes ben's row, which only his device b delivers again. Expects that the row stays everywhere.
+  /// Ann's device a deletes a row of ben. Only ben's device b delivers this row again. Expects that the row stays
+  /// everywhere.
   /// - Parameters:
   ///   - lie: a statement that changes what the device has recorded about the row.
-  ///   - deliversFirst: whether a delivers the delete to the hub that is lost then, and gets the row back.
+  ///   - deliversFirst: whether a also delivers the delete before the hub is set back, and gets the row back.
   private func deleteOfOthersRow(
     rule: String, saying lie: String = "", deliveredIn order: [String], deliversFirst: Bool = true
   ) throws -> CommandLineFixture {

@@ -1,6 +1,6 @@
 import Testing
 
-/// How an import at a device explains a change that met another one at the hub.
+/// How the import on a device explains the result of a change that was in conflict at the hub.
 @Suite("The outcome of a change that met another one")
 struct OutcomeTests {
   @Test(

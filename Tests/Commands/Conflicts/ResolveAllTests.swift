@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Decisions about all conflicts at once, whose rows depend on each other.
+/// One decision about all conflicts. The rows of these conflicts depend on each other.
 @Suite("Decisions about all conflicts")
 struct ResolveAllTests {
   private let camp: CommandLineFixture

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// People do not know keys: a conflict says what they call its row.
+/// People do not know primary keys. Therefore a conflict shows the row's label, such as a name.
 @Suite("The labels of rows in conflicts")
 struct RowLabelTests {
   private let world: TwoDeviceFixture
@@ -19,7 +19,7 @@ struct RowLabelTests {
     try world.answer("tablet")
   }
 
-  /// Both sides change the row, so that the conflict is open.
+  /// Both sides change the same row, so that a conflict is open.
   private func disagree(_ device: String, _ office: String) throws {
     try world.sql("tablet", device)
     try world.sql("office", office)

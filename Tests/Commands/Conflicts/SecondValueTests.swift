@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// One change that meets one value on its device and another value at the hub: every overwritten value is kept.
+/// A device's change overwrites one value on the device and another value at the hub. The conflict keeps both values.
 @Suite("Values that one change meets one after the other")
 struct SecondValueTests {
   private let camp: CommandLineFixture

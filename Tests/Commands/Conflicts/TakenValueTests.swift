@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Decisions for a device about a row whose UNIQUE values several other rows have.
+/// Decisions for the device's change of a row, although several other rows have its UNIQUE values.
 @Suite("Decisions about a row whose UNIQUE values several rows have")
 struct TakenValueTests {
   private let camp: CommandLineFixture
@@ -15,7 +15,7 @@ struct TakenValueTests {
     var database: String { self == .hub ? "office.sqlite" : "tablet/data.sqlite" }
   }
 
-  /// - Parameter visible: the rows that the tablet's user may see.
+  /// - Parameter visible: the visibility rule of the table, which selects the rows that the tablet's user may see.
   private func open(visible: String = "1") throws {
     try camp.open(
       """
@@ -36,7 +36,8 @@ struct TakenValueTests {
     try camp.rows(side.database, "SELECT id, name, code FROM seats ORDER BY id").replacing("\n", with: " ")
   }
 
-  /// Carries both ways, and returns the ids of the open conflicts in the order of their rows.
+  /// The tablet delivers and imports the hub's answer. Returns the ids of the open conflicts in the order of their
+  /// rows.
   private func carry(count: Int) throws -> [String] {
     try camp.deliver("tablet")
     try camp.answer("tablet")
@@ -47,7 +48,7 @@ struct TakenValueTests {
     return ids
   }
 
-  /// The tablet gives row 3 two values that the office has given to the rows 1 and 2.
+  /// The tablet gives row 3 two UNIQUE values that the office has given to the rows 1 and 2.
   private func meetTwoRows() throws -> String {
     try open()
     try camp.sql("tablet/data.sqlite", "UPDATE seats SET name = 'x', code = 'X' WHERE id = '3'")

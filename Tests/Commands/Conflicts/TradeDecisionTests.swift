@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Decisions about rows that traded UNIQUE values on their device, and that the hub did not take.
+/// On the device, rows traded UNIQUE values. The hub did not accept the trade, and a person decides about it.
 @Suite("Decisions about rows that traded UNIQUE values")
 struct TradeDecisionTests {
   private let camp: CommandLineFixture
@@ -25,14 +25,16 @@ struct TradeDecisionTests {
     UPDATE seats SET name = 'b' WHERE id = '1';
     """
 
-  /// Two seats trade names, and the user may not make one of them as it then is. So both changes are open conflicts.
+  /// Two seats trade names on the tablet. The user has no right to change one of them, so both changes are open
+  /// conflicts.
   private func refuseTrade() throws -> [String] {
     try open(#""write": "note <> 'secret'""#)
     try camp.sql("tablet/data.sqlite", Self.trade + "UPDATE seats SET note = 'secret' WHERE id = '1'")
     return try deliver(count: 2)
   }
 
-  /// A seat gets the name of another seat, and that seat gets a name that the office has given to a new seat.
+  /// Seat 1 gets the name of seat 2, and seat 2 gets a new name. The office has already given this new name to another
+  /// seat.
   private func refuseChain() throws -> [String] {
     try open(#""delete": "hard""#)
     try camp.sql(
@@ -42,7 +44,7 @@ struct TradeDecisionTests {
     return try deliver(count: 2)
   }
 
-  /// Delivers, and returns the ids of the open conflicts in the order of their rows.
+  /// The tablet delivers. Returns the ids of the open conflicts in the order of their rows.
   private func deliver(count: Int) throws -> [String] {
     try camp.deliver("tablet")
     try camp.answer("tablet")

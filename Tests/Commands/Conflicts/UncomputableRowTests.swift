@@ -1,10 +1,11 @@
 import Testing
 
-/// Rows for which SQLite cannot compute an expression of their table: the words of a text are read as JSON.
+/// Rows for which SQLite cannot compute an expression of their table, because a text that the expression reads is not
+/// JSON.
 @Suite("Rows that a table's expressions cannot be computed for")
 struct UncomputableRowTests {
-  /// The document of a row is read only if the row's kind is 'json'. So each side may write a row that is allowed, and
-  /// the two writes together are not.
+  /// The expression reads `doc` only if `kind` is 'json'. Each side's write alone gives an allowed row. Both writes
+  /// together do not.
   static let schemas = [
     "kind TEXT, doc TEXT, CHECK (CASE kind WHEN 'json' THEN json_extract(doc, '$.n') > 0 ELSE 1 END));",
     "kind TEXT, doc TEXT, n AS (CASE kind WHEN 'json' THEN json_extract(doc, '$.n') END));",
@@ -16,8 +17,8 @@ struct UncomputableRowTests {
 
   init() throws { camp = try CommandLineFixture() }
 
-  /// Opens a hub with one row. Then the tablet changes the kind of the row, and the office changes its document. Each
-  /// of them also makes another row.
+  /// Makes a hub with one row. Then the tablet changes the row's `kind`, and the office changes its `doc`. Each side
+  /// also makes another row.
   private func meet(_ schema: String) throws {
     try camp.open(
       "CREATE TABLE t (id TEXT PRIMARY KEY, \(schema)"
@@ -93,7 +94,7 @@ struct UncomputableRowTests {
       CREATE INDEX tb ON t (json_quote(b)); CREATE INDEX ta ON t (a);
       INSERT INTO t VALUES ('x', 'old', 'words');
       """, CommandLineFixture.definition(#"{ "t": {} }"#), devices: ["tablet"])
-    // As if another release of SQLite, which accepts more as JSON, had written the index.
+    // Imitates a newer release of SQLite that accepts more texts as JSON and that wrote this index entry.
     try camp.sql(
       "office.sqlite",
       """

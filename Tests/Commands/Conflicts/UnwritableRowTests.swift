@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// A row from the hub that only the device's database refuses, because the device's tables have a rule more.
+/// The hub sends a row that only the device's database refuses, because the device's table has one more rule.
 @Suite("Rows from the hub that only a device's database refuses")
 struct UnwritableRowTests {
   private let camp: CommandLineFixture
@@ -19,7 +19,7 @@ struct UnwritableRowTests {
   enum Rule: CaseIterable {
     case index, partialIndex, generatedColumn, notNull
 
-    /// The value that the rule does not allow.
+    /// The value of the office that the device's rule does not allow.
     var value: String { self == .notNull ? "NULL" : "'words'" }
 
     var cause: String {
@@ -62,12 +62,13 @@ struct UnwritableRowTests {
     try camp.rows(database, "SELECT id, doc, n FROM t ORDER BY id")
   }
 
-  /// The failed import that the device's status names; nil: it names none.
+  /// The failed import that the device's `status` shows; nil: it shows none.
   private func failure() throws -> JSONValue? {
     try camp.device("tablet", "status", "--json").json["failed_imports"]?.arrayValue?.first
   }
 
-  /// The device fails to import the hub's change of a row. Returns the file.
+  /// The office writes a value that the device's rule does not allow, and the device's import fails. Returns the
+  /// bundle's path.
   private func fail(by rule: Rule) throws -> String {
     try add(rule)
     try camp.sql("office.sqlite", "UPDATE t SET doc = \(rule.value) WHERE id = 'x'; UPDATE t SET n = 5 WHERE id = 'y'")

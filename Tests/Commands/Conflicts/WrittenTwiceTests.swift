@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// The office writes a value, and only the tablet learns of it. Then the phone writes the same value by itself.
+/// The office writes a value, and only the tablet receives it. Then the phone writes the same value independently.
 @Suite("A value that two writers wrote counts as written by both")
 struct WrittenTwiceTests {
   enum Act: String, CaseIterable {
@@ -25,7 +25,8 @@ struct WrittenTwiceTests {
     return field
   }
 
-  /// The tablet acts with knowledge of the office's write. Then the phone writes.
+  /// The tablet receives the office's write, and then makes its own write. The phone writes later, without the office's
+  /// write.
   private func write(office: String, tablet: String, phone: String, in field: TwoDeviceFixture) throws {
     try field.sql("office", office)
     try field.answer("tablet")
@@ -35,7 +36,7 @@ struct WrittenTwiceTests {
     try field.sql("phone", phone)
   }
 
-  /// The office and the phone write the same, and both devices deliver in this order.
+  /// The office and the phone write the same value. Then both devices deliver in this order.
   private func play(_ act: String, _ write: String, _ order: [String], in field: TwoDeviceFixture) throws {
     try self.write(office: write, tablet: act, phone: write, in: field)
     for name in order { try field.deliver(name) }
@@ -73,7 +74,7 @@ struct WrittenTwiceTests {
     for name in ["tablet", "phone"] { try field.answer(name) }
     let column = policy.contains("soft") ? "gone = 1" : "a = 'closed'"
     for name in ["office", "phone"] { try field.sql(name, "UPDATE t SET \(column) WHERE id LIKE 'r%'") }
-    // So many real changes that the brake counts.
+    // With these further changes, a brake that counted all writes of the phone would stop the bundle.
     try field.sql("phone", "UPDATE t SET a = 'closed' WHERE id LIKE 's%'")
     let outcome = field.camp.hub("import", try field.export("phone"), "--json")
     #expect(outcome.code == 0, "\(outcome.out)")
@@ -94,7 +95,7 @@ struct WrittenTwiceTests {
     try field.peace(["SELECT * FROM t"])
   }
 
-  /// How the phone's equal write comes into the hub's row.
+  /// How the phone's write of the same value gets into the hub's row.
   enum Way: String, CaseIterable {
     case softDelete, afterWaiting, withTrade
 

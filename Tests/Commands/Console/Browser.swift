@@ -2,12 +2,12 @@ import Foundation
 import SatchelPlatform
 import Synchronization
 
-/// A server that runs until a test is over.
+/// Ends a console's server when the test is over.
 final class EndOfTest: EndRequest {
   private let asked = DispatchSemaphore(value: 0)
   private let ending = DispatchSemaphore(value: 0)
 
-  /// The first call comes before the server begins, the second while it serves.
+  /// The console asks twice: once before it begins to serve, and once while it serves.
   func comes(within milliseconds: Int64) -> Bool {
     if milliseconds == 0 { return false }
     asked.signal()
@@ -19,8 +19,8 @@ final class EndOfTest: EndRequest {
   func come() { ending.signal() }
 }
 
-/// The work of a browser for a console: keeps its cookie, sends forms, and sends their origin. It uses the socket
-/// directly, so that it can send false headers, as a browser would not.
+/// Plays a browser: keeps the console's cookie, sends forms, and names their origin. It writes to the socket directly,
+/// because some tests need false headers that no real browser would send.
 final class Browser {
   struct Answer {
     let status: Int
@@ -37,12 +37,12 @@ final class Browser {
   let port: Int
   private let way: String
   private(set) var cookie: String?
-  /// The folder of the session's pages, without the slash after it.
+  /// The path of the session's pages, without a slash at its end.
   private(set) var folder = ""
-  /// The answer that began the session.
+  /// The server's first answer, which began the session.
   let entry: Answer
 
-  /// - Parameter address: the address that the console prints.
+  /// - Parameter address: the address that the console printed for the person.
   init(_ address: String) throws {
     let parts = address.components(separatedBy: ":")[2].components(separatedBy: "/")
     port = Int(parts[0]) ?? 0
@@ -62,7 +62,7 @@ final class Browser {
   }
 
   func get(_ path: String) -> Answer { send("GET", outside: folder + path, cookie: cookie) }
-  /// - Parameter language: the languages that the person set in the browser.
+  /// - Parameter language: the languages that a person chose in the browser's settings.
   func get(_ path: String, language: String) -> Answer {
     send("GET", outside: folder + path, cookie: cookie, more: ["Accept-Language: \(language)"])
   }
@@ -91,7 +91,7 @@ final class Browser {
     return result(after: send("POST", outside: folder + "/import", cookie: cookie, more: formHeaders, body: body))
   }
 
-  /// Sends a form with one file and with fields.
+  /// Sends a form that has fields and one file.
   func post(_ path: String, _ fields: [String: String], file: (name: String, bytes: [UInt8])) -> Answer {
     let texts = fields.flatMap { name, value in
       Array("--part\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n".utf8)
@@ -100,7 +100,7 @@ final class Browser {
     return send("POST", outside: folder + path, cookie: cookie, more: formHeaders, body: body)
   }
 
-  /// Sends a file in pieces, as it is read.
+  /// Uploads a file in pieces, so that the file need not fit into memory.
   func upload(fileAt path: String) throws -> Answer {
     let file = try FileHandle(forReadingFrom: URL(filePath: path))
     let size = Int(try file.seekToEnd())
@@ -115,10 +115,11 @@ final class Browser {
     return result(after: Self.answer(line.rest()))
   }
 
-  /// Sends a form that begins long work, and waits for its end. Returns the page with the result.
+  /// Sends a form that begins long work. Waits until the work has ended, and returns the page with the result.
   func work(_ path: String, _ fields: [String: String]) -> Answer { result(after: post(path, fields)) }
 
-  /// The page with the result of the long work that a form began. If it began none, the answer itself.
+  /// Waits for the long work that a form began, and returns the page with the result. If the form began no work,
+  /// returns `answer`.
   func result(after answer: Answer) -> Answer {
     guard answer.status == 303, answer.header("Location") == "work" else { return answer }
     let end = ContinuousClock.now + .seconds(120)
@@ -128,7 +129,7 @@ final class Browser {
     }
   }
 
-  /// Announces a file of so many bytes, and sends only the first bytes. The connection stays open.
+  /// Announces an upload of `count` bytes, but sends only these first bytes. The connection stays open.
   func begin(_ bytes: [UInt8], of count: Int) -> Line {
     let line = Line(port: port)
     let lines = head("POST", folder + "/import", cookie, formHeaders, bytes: count)
@@ -138,7 +139,7 @@ final class Browser {
 
   static let form = ["Content-Type: application/x-www-form-urlencoded"]
 
-  /// Announces a body of so many bytes, and sends none of them.
+  /// Announces a body of so many bytes, but sends no byte of it.
   func begin(_ method: String, _ path: String, cookie: String?, bytes: Int) -> Line {
     let line = Line(port: port)
     line.send(head(method, path, cookie, Self.form, bytes: bytes))
@@ -164,7 +165,7 @@ final class Browser {
 
   func send(_ method: String, _ path: String) -> Answer { send(method, outside: folder + path, cookie: cookie) }
 
-  /// Sends a request with any path.
+  /// Sends a request for any path, inside or outside the session's folder.
   func send(
     _ method: String, outside path: String, cookie: String?, host: String? = nil, more: [String] = [],
     body: [UInt8] = []
@@ -191,14 +192,14 @@ final class Browser {
   }
 }
 
-/// A connection to a server on this machine. It closes when its last reference goes.
+/// A connection to a server on this machine. Its deinitialiser closes it.
 final class Line {
   private let fd: Int32
   private let isConnected: Bool
 
   init(port: Int) {
     fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    // A server that sends nothing fails the test, and does not hold it up for ever.
+    // If the server sends nothing for 60 seconds, reading ends. The test then fails instead of hanging.
     var patience = timeval(tv_sec: 60, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
       setsockopt(fd, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -221,7 +222,7 @@ final class Line {
   func send(_ bytes: [UInt8]) {
     var sent = 0
     while isConnected, sent < bytes.count {
-      // The server may have closed the connection, because it needs no more bytes.
+      // Sending may fail, because the server may close the connection when it needs no more bytes.
       let count = bytes.withUnsafeBytes {
         Glibc.send(fd, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
       }
@@ -232,7 +233,7 @@ final class Line {
 
   func hangUp() { shutdown(fd, Int32(SHUT_RDWR)) }
 
-  /// Everything that the server sends.
+  /// Everything that the server sends until it closes the connection.
   func rest() -> [UInt8] {
     guard isConnected else { return [] }
     var answer: [UInt8] = []

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("The pages of the console", .serialized)
 struct ConsolePagesTests {
-  /// A hub with people, whose label is their name. ann and ben wrote other ages and stories than the office did.
+  /// Makes a hub with people, whose names are their labels. The devices of ann and ben and the office wrote different
+  /// ages and stories.
   private func quarrel(_ people: [(id: String, name: String)]) throws -> TwoDeviceFixture {
     let values = people.map { "('\($0.id)', '\($0.name)', 1, 'the fox ran over the old hill', 'faces/\($0.id).png')" }
     let fixture = try TwoDeviceFixture(
@@ -108,7 +109,7 @@ struct ConsolePagesTests {
       #expect(try fixture.rows("office", "SELECT count(*) FROM people WHERE age = 2") == "0")
       #expect(browser.get("/decide?policy=device").text.contains("no conflict is chosen"))
       #expect(browser.get("/decide?policy=all\(two)").status == 400)
-      // A row that was changed since is left, and the page says so.
+      // The form does not decide about a row that was changed since the page was made. The answer says so.
       let first = try #require(ids.first)
       let name = ["p1", "p2", "p3"].first { browser.get("/conflict?id=\(first)").text.contains("[\($0)]") }
       try fixture.sql("office", "UPDATE people SET age = 9 WHERE id = '\(try #require(name))'")
@@ -116,7 +117,7 @@ struct ConsolePagesTests {
       #expect(left.contains("1 conflict will be decided, and 1 left as they are:"), "\(left)")
       let seen = browser.get("/decide?policy=device&id=\(ids[1])").setMark
       let form = ["policy": "device", "seen": seen, "id": ids[1], "note": "by phone"]
-      // One conflict as well, but another one.
+      // This mark also belongs to one conflict, but to another conflict than the form's.
       let other = browser.get("/decide?policy=device&id=\(ids[0])").setMark
       #expect(browser.post("/conflicts", form.merging(["seen": other]) { $1 }).status == 409)
       #expect(browser.post("/conflicts", form).text.contains("1 conflict decided by the rule device"))

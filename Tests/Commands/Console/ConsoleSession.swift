@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 extension CommandLineFixture {
-  /// Runs `body` with a browser that the hub's console has admitted.
-  /// - Parameter options: more words of the command line.
+  /// Starts the hub's console, and runs `body` with a browser that the console has admitted.
+  /// - Parameter options: further arguments of the command.
   func inBrowser(
     on platform: Platform = .real, options: [String] = [], _ body: (Browser) throws -> Void
   ) throws {
@@ -19,8 +19,8 @@ extension CommandLineFixture {
     }
   }
 
-  /// Runs `body` with a browser that the window of a device has admitted.
-  /// - Parameter options: more words of the command line.
+  /// Starts a device's window, and runs `body` with a browser that the window has admitted.
+  /// - Parameter options: further arguments of the command.
   func inWindow(of device: String = "tablet", options: [String] = [], _ body: (Browser) throws -> Void) throws {
     let (folder, platform) = (path(device), platform)
     try browse(body) { console, end in
@@ -30,7 +30,7 @@ extension CommandLineFixture {
     }
   }
 
-  /// Runs a command that serves pages, and `body` with a browser that it has admitted.
+  /// Runs a command that serves pages. Meanwhile runs `body` with a browser that the command has admitted.
   private func browse(
     _ body: (Browser) throws -> Void, serving command: @escaping @Sendable (CollectingConsole, EndOfTest) -> Int32
   ) throws {
@@ -50,20 +50,20 @@ extension CommandLineFixture {
     try body(try Browser(address))
   }
 
-  /// The ids of the conflicts that wait, in the order of the list.
+  /// The ids of the open conflicts, in the order of the list.
   func conflictIDs() throws -> [String] {
     try hub("conflicts", "--json").json["conflicts"]?.arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
   }
 }
 
 extension Browser.Answer {
-  /// The mark of the row that the page of a conflict shows.
+  /// The hidden field of a conflict's page that identifies the shown state of the row.
   var rowMark: String { hidden("row") }
 
-  /// The mark of the conflicts that a page about many shows.
+  /// The hidden field of a page about many conflicts that identifies the shown set of conflicts.
   var setMark: String { hidden("seen") }
 
-  /// The value of a hidden field.
+  /// The value of this hidden form field in the page.
   func hidden(_ field: String) -> String {
     String(text.components(separatedBy: "name=\"\(field)\" value=\"").last?.prefix { $0 != "\"" } ?? "")
   }

@@ -15,7 +15,7 @@ struct ConsoleTests {
     try camp.open()
   }
 
-  /// Both sides rename the same row, and the hub imports the device's change.
+  /// Both sides change the same row, and the hub imports the device's change.
   private func quarrel(_ words: String = "mine") throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = '\(words)', stars = 2 WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'loud' WHERE id = 'r1'")
@@ -93,7 +93,7 @@ struct ConsoleTests {
       }
       #expect(browser.get(outside: "\(browser.folder)/", cookie: nil).status == 403)
       #expect(browser.post("/../conflicts", ["policy": "hub"]).status != 303)
-      // No link leads out of the folder.
+      // All links on the pages stay inside the session's folder.
       for page in ["/", "/conflicts", "/bundles", "/scopes", "/history"] {
         #expect(!browser.get(page).text.contains("=\"/"), "\(page)")
       }
@@ -124,10 +124,10 @@ struct ConsoleTests {
         line.send(Array(beginning.utf8))
         return line
       }
-      // It would take longer to wait until the silent connections are closed.
+      // If the server waited until it closes the silent connections, its answer would take longer.
       let time = ContinuousClock().measure { #expect(browser.get("/").status == 200) }
       #expect(time < .seconds(8))
-      // The connection of an admitted browser is not closed.
+      // The server does not close the upload's connection, because its browser is admitted.
       #expect(try inbox().count == 1)
       for line in silent.prefix(200) { #expect(line.rest().isEmpty) }
       #expect(browser.get("/conflicts").status == 200)
@@ -331,7 +331,7 @@ struct ConsoleTests {
       #expect(done.text.contains("Bundle 1 of tablet: 1 change taken") && done.text.contains("2-evilname.satchel"))
       #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
       #expect(browser.upload([]).text.contains("no file was chosen"))
-      // Only files are written to the disk.
+      // A form field without a file is never written to the disk.
       let field = [UInt8](repeating: 0x61, count: (64 << 20) + 1)
       #expect(browser.post("/conflicts", ["note": String(decoding: field, as: UTF8.self)]).status == 413)
       #expect(try inbox().isEmpty)
@@ -351,8 +351,8 @@ struct ConsoleTests {
     try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox"))
   }
 
-  /// Requests pages from the console until a condition holds. The console serves one request after another, and notices
-  /// closed connections in between.
+  /// Requests pages from the console until a condition holds. The console serves one request after another. Between two
+  /// requests it notices closed connections.
   private func ask(_ browser: Browser, until isSo: () throws -> Bool) throws {
     for _ in 0..<10_000 { if try isSo() { return } else { _ = browser.get("/nowhere") } }
     Issue.record("it never came to be so")
@@ -363,12 +363,12 @@ struct ConsoleTests {
     try inBrowser { browser throws in
       let line = browser.begin([UInt8](repeating: 1, count: 300_000), of: 1_000_000)
       try ask(browser) { try !inbox().isEmpty }
-      // While the file arrives, other commands work and leave it alone.
+      // While the file arrives, another command can work, and does not remove the incomplete file.
       #expect(camp.hub("emit", "--all").code == 0)
       #expect(try inbox().count == 1)
       line.hangUp()
       try ask(browser) { try inbox().isEmpty }
-      // A browser without admission does not get that far.
+      // Without admission, a browser cannot even begin an upload.
       #expect(browser.post("/import", ["files": "x"], origin: "http://evil.example").status == 403)
     }
     try camp.makeFolder("hub/bundles/inbox/.satchel-arriving-0123456789abcdef")

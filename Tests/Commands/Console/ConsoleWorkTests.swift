@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// The pages with which an office does its daily work, and the long work behind them.
+/// The pages for an office's daily work, and the long work that these pages begin.
 @Suite("The day's work in the console", .serialized)
 struct ConsoleWorkTests {
   let camp: CommandLineFixture
@@ -27,7 +27,7 @@ struct ConsoleWorkTests {
       #expect(browser.get("/work").text.contains("Nothing was begun here yet"))
       let begun = browser.post("/sync", ["stick": camp.path("stick")])
       #expect(begun.status == 303 && begun.header("Location") == "work")
-      // The hook waits until this test writes.
+      // The work runs a hook, and the hook waits for a file that this test writes later.
       let page = browser.get("/work")
       #expect(page.header("Refresh") == "1" && page.text.contains("This goes on since "), "\(page)")
       #expect(browser.get("/").status == 200 && browser.get("/log").status == 200)
@@ -83,7 +83,7 @@ struct ConsoleWorkTests {
 
   // MARK: Bundles
 
-  /// A hub with 100 visits, and a bundle of the tablet that waits because it deletes 21 of them.
+  /// Makes a hub with 100 visits, and a bundle from the tablet that waits because it deletes 21 of them.
   private func braked() throws -> TwoDeviceFixture {
     let world = try TwoDeviceFixture(
       "CREATE TABLE visits (id TEXT PRIMARY KEY, words TEXT)", #""visits": {}"#)

@@ -2,10 +2,10 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Databases in which apps have their own collations and functions, in tables outside the dataset.
+/// Databases in which an app uses its own collations and functions. They are in tables outside the dataset.
 @Suite("The app's own objects outside the dataset disturb no import")
 struct AppsOwnTests {
-  /// The schema is written as SQLite would have written it for the app's connection.
+  /// SQL with a schema as the app's connection would have stored it.
   private static let kinds = [
     "a collation": """
     CREATE TABLE x (n TEXT COLLATE NOCASE CHECK (n <> ''), g AS (length(n)) STORED); CREATE UNIQUE INDEX y ON x (n);
@@ -71,8 +71,8 @@ struct AppsOwnTests {
     }
   }
 
-  /// SQLite's answer about the app's table, as the app sees its file: the collation and the function have the names of
-  /// SQLite's own here.
+  /// SQLite's integrity check of the app's table, as the app would see its file. In the checked copy, SQLite's own
+  /// collation and function replace those of the app.
   private func soundness(of database: String, in camp: CommandLineFixture) throws -> String {
     try camp.removeIfThere("seen.db")
     try camp.copy(database, to: "seen.db")

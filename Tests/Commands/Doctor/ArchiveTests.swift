@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// The archives of both sides: every merged bundle is kept, whatever fails in between.
+/// The archives of hub and device keep every merged bundle, whatever fails in between.
 @Suite("Bundles that were taken are in the archive")
 struct ArchiveTests {
   private let camp: CommandLineFixture
@@ -44,7 +44,8 @@ struct ArchiveTests {
       copy.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
       copy.hub("import", file)
       copy.platform = .real
-      // If the bundle was merged, the device learns of it, and stops carrying the bundle.
+      // If the bundle was merged before the failure, the device receives the acknowledgement and stops carrying the
+      // bundle.
       try copy.answer("tablet")
       try copy.carry("tablet", rounds: 2)
       #expect(try copy.rows(office, "SELECT stars FROM reviews WHERE id = 'r1'") == "1", "call \(number)")
@@ -66,7 +67,7 @@ struct ArchiveTests {
     let pending = "pending-\(bundle)~\(digest)"
     let files = HostFileSystem()
     try files.rename(Paths.join(archive, name), to: Paths.join(archive, pending))
-    // A bundle that was never merged is removed.
+    // This file in the archive imitates a bundle that was never merged. The next command removes it.
     try files.copy(
       Paths.join(archive, pending), to: Paths.join(archive, "pending-\(bundle)~\(String(repeating: "0", count: 64))"),
       mode: 0o644)
@@ -121,7 +122,7 @@ struct ArchiveTests {
     }
     #expect(try bundles(in: "tablet/bundles/archive", "camp-hub-tablet-") == names)
     check(camp)
-    // A bundle whose content is also in a newer full bundle does not come back.
+    // A newer full bundle has the same content, so the older bundle does not come back.
     try camp.answer("tablet", full: true)
     let kept = try bundles(in: "tablet/bundles/archive", "camp-hub-tablet-")
     #expect(kept.count == 1)
@@ -140,7 +141,7 @@ struct ArchiveTests {
     let sent = "tablet/bundles/sent/\(Paths.name(of: export))"
     try camp.copy(sent, to: "tablet/bundles/outbox/\(Paths.name(of: export))")
     try camp.remove(sent)
-    // Also a bundle of the hub itself, which the hub had lost for a while.
+    // The outbox also gets a bundle from the hub itself. The hub had lost this bundle for a while.
     let own = Paths.name(of: emission)
     try camp.copy("tablet/bundles/archive/\(own)", to: "tablet/bundles/outbox/\(own)")
     #expect(camp.device("tablet", "doctor").out.contains("need not be carried"))
@@ -185,8 +186,8 @@ struct ArchiveTests {
 
   private let lost = "hub/bundles/archive/lost"
 
-  /// The office writes in the time that is lost, and only the tablet receives it. The phone's bundle of that time is
-  /// lost with its stick. When the hub is back, the tablet has brought its own bundle, and the hub waits for the phone.
+  /// In the lost time the office writes, and only the tablet receives it. The phone's bundle of that time is lost with
+  /// its stick. After the restore, the tablet has delivered its bundle, and the hub waits for the phone.
   private func collect() throws {
     try camp.backUp()
     try camp.sql(office, "UPDATE sites SET name = 'of the lost time' WHERE id = 'lake'")

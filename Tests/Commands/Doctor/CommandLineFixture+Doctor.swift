@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-/// Camps in the midst of their work, for the doctor.
+/// Camps in which bundles are on their way, for tests of the doctor.
 extension CommandLineFixture {
-  /// A camp with an export of the tablet and an emission for it that did not come yet, after one round of both.
+  /// Makes a camp after one exchange of bundles. A second export of the tablet and an emission for the tablet have not
+  /// arrived.
   static func onTheWay() throws -> CommandLineFixture {
     let camp = try CommandLineFixture()
     try camp.open()
@@ -21,7 +22,8 @@ extension CommandLineFixture {
     try FileManager.default.moveItem(atPath: path(name), toPath: path(target))
   }
 
-  /// The hub's next version adds a column to the reviews. The tablet has it, and has exported a write into it.
+  /// The hub's next version adds a column to the reviews. The tablet imports it, writes a value into the column, and
+  /// exports.
   func exportAfterMigration() throws {
     try write("two.json", Self.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
     try write("two.sql", "ALTER TABLE reviews ADD COLUMN \"more\" TEXT")

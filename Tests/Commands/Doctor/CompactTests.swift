@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// The history that a hub forgets, and the records that remain.
+/// `compact` makes the hub forget old history. Some records stay.
 @Suite struct CompactTests {
   private let camp: CommandLineFixture
 
@@ -21,7 +21,7 @@ import Testing
     try #require(Int(camp.rows("office.sqlite", "SELECT count(*) FROM \(query)")))
   }
 
-  /// Each device exports and imports, until each is known to have everything.
+  /// Each device exports and imports, until the hub knows that each device has everything.
   private func exchange(_ devices: String...) throws {
     try camp.makeFolder("stick")
     for _ in 0..<3 {
@@ -36,7 +36,7 @@ import Testing
     return try outcome.json
   }
 
-  /// Lets a device appear silent for ten days, and all changes so far be older.
+  /// Makes a device seem silent for ten days, and all changes so far older than that.
   private func letTimePass(for device: String) throws {
     try camp.letBeSilent(device, days: 10)
     try letHistoryAge()
@@ -66,11 +66,11 @@ import Testing
     }
     let history = camp.hub("history", "reviews", "r1").out
     #expect(history.contains("after") && history.contains("forgotten") && !history.contains("stars: 2 -> 3"))
-    // Rows that are not known to have arrived are still sent.
+    // The hub still sends rows if it does not know that they have arrived.
     try exchange("tablet", "phone")
     #expect(try reviews("tablet/data.sqlite") == "r1|5|after")
     #expect(try count("satchel_conflicts") == 0)
-    // Unseen changes are still found.
+    // The doctor still finds unseen changes.
     let triggers = try camp.rows(
       "office.sqlite", "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'reviews'")
     for trigger in triggers.split(separator: "\n") { try write("office.sqlite", "DROP TRIGGER \"\(trigger)\"") }
@@ -135,13 +135,14 @@ import Testing
       DELETE FROM reviews WHERE id = 'r4';
       """)
     camp.device("phone", "export")
-    // The row was deleted, and inserted again later. That brings back nothing that the hub deleted.
+    // The device deleted this row and now inserts it again. The insert must not bring back the row, which the hub
+    // deleted too.
     try write("phone/data.sqlite", "INSERT INTO reviews VALUES ('r4', 'hill', 'ben', 9, 'again')")
     try write(
       "office.sqlite",
       "UPDATE reviews SET words = 'theirs' WHERE id = 'r2'; DELETE FROM reviews WHERE id IN ('r3', 'r4')")
     try exchange("tablet")
-    // The newest entry of the log always stays, so another entry is written.
+    // The hub never forgets the newest log entry. Therefore the office writes another entry.
     try write("office.sqlite", "UPDATE sites SET name = 'The lake' WHERE id = 'lake'")
     try exchange("tablet")
     try letTimePass(for: "phone")
@@ -168,7 +169,7 @@ import Testing
     let newer = try camp.export("phone")
     try letTimePass(for: "phone")
     #expect(try compact("--older-than", "7")["devices"] == ["phone"])
-    // One bundle an hour for half a year, none of which arrived.
+    // The hub made one bundle an hour for half a year. None of them arrived.
     try write(
       "office.sqlite",
       """
@@ -218,7 +219,7 @@ import Testing
     try write("office.sqlite", "UPDATE reviews SET words = 'short' WHERE id = 'r1'")
     try exchange("tablet")
     let report = try compact("--shrink")
-    // A revoked device does not come back for its rows.
+    // `compact` does not count a revoked device among the devices that come back.
     #expect(report["devices"] == [])
     let bytes = report["database_bytes"]
     #expect(bytes?["after"]?.integerValue ?? 0 < bytes?["before"]?.integerValue ?? 0)
@@ -242,7 +243,7 @@ import Testing
     let report = try compact("--older-than", "7")
     #expect(report["changes"]?.integerValue == Int64(old) && report["known_since"]?.stringValue == since)
     #expect(camp.hub("history", "reviews", "r1").out.contains("1 -> 2"))
-    // Without a limit of age, all that no device needs is forgotten.
+    // Without `--older-than`, the hub forgets every change that no device needs.
     try write("tablet/data.sqlite", "UPDATE reviews SET stars = 3 WHERE id = 'r1'")
     try exchange("tablet", "phone")
     #expect(try compact()["changes"]?.integerValue ?? 0 > 0)

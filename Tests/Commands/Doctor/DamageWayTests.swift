@@ -2,13 +2,13 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Damage, the way out of it that the doctor prints, and the steps of that way.
+/// One kind of damage, the hint that the doctor prints, and the steps by which a person follows this hint.
 private struct Way {
-  /// `tablet` or `hub`.
+  /// The damaged workspace: `tablet` or `hub`.
   let place: String
-  /// A shell command, run in the camp's folder.
+  /// The shell command that makes the damage. It runs in the camp's folder.
   let damage: String
-  /// A part of what the doctor prints.
+  /// A part of the hint that the doctor prints.
   let hint: String
   let steps: @Sendable (CommandLineFixture) throws -> Void
 
@@ -18,12 +18,12 @@ private struct Way {
     (self.place, self.damage, self.hint, self.steps) = (place, damage, hint, steps)
   }
 
-  /// A way that a person goes with shell commands.
+  /// A way whose steps are shell commands.
   init(_ place: String, _ damage: String, hint: String, shell command: String) {
     self.init(place, damage, hint: hint) { camp in _ = try StockTool.bash("-euc", command, in: camp.root) }
   }
 
-  /// An index that holds other values than its declaration says. SQLite still reads all rows of such a file.
+  /// An index whose entries do not fit its declaration. SQLite can still read all rows of such a file.
   private static func damagedIndex(of file: String) -> String {
     """
     sqlite3 \(file) 'CREATE INDEX i ON reviews (words)'
@@ -57,7 +57,7 @@ private struct Way {
     ] + ofLostKeys(at: place)
   }
 
-  /// Keys that a person brings back from a backup.
+  /// Damage to the keys. A person copies the keys back from a backup.
   private static func ofLostKeys(at place: String) -> [Way] {
     let keys = "\(place)/keys"
     return [
@@ -139,7 +139,7 @@ private struct Way {
     #expect(camp.hub("import", file).code == 0)
   }
 
-  /// Damage after which a hub is made of its last backup.
+  /// Damage to the hub's database. A person restores the hub from its last backup.
   private static let ofHubDatabase: [Way] = [
     "head -c 4096 /dev/urandom | dd of=office.sqlite bs=4096 seek=3 conv=notrunc status=none",
     "truncate -s 20000 office.sqlite", "sqlite3 office.sqlite 'DELETE FROM satchel_ledger'",

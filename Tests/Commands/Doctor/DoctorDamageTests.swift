@@ -4,13 +4,13 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Damage to a workspace, and the doctor's expected report.
+/// One kind of damage to a workspace, and the doctor's expected report.
 private struct Damage {
   let what: String
-  /// `tablet` or `hub`.
+  /// The damaged workspace: `tablet` or `hub`.
   let place: String
   let reason: String
-  /// A shell command, run in the camp's folder.
+  /// The shell command that makes the damage. It runs in the camp's folder.
   let words: String
 
   init(_ place: String, _ what: String, _ reason: String, _ words: String) {
@@ -112,7 +112,7 @@ struct DoctorDamageTests {
       return damage.place == "hub" ? camp.hubAnywhere(whole) : camp.deviceAnywhere(whole)
     }
     try StockTool.bash("-c", damage.words, in: camp.root)
-    // The doctor records only its own result.
+    // Without `--repair`, the doctor changes only `doctor.json`, the record of its own result.
     let rest = { try camp.everything().filter { $0.key != "tablet/doctor.json" } }
     let before = try rest()
     let found = doctor("--json")
@@ -122,7 +122,7 @@ struct DoctorDamageTests {
     let isUnseen = try found.json["unseen"]?.objectValue?.isEmpty == false
     let reasons = findings.compactMap { $0["reason"]?.stringValue } + (isUnseen ? ["unseen"] : [])
     #expect(reasons.contains(damage.reason), "\(damage.what): \(reasons)")
-    // A repair fixes everything that needs no person.
+    // A finding with a hint needs a person. If no finding has a hint, the repair fixes everything.
     if findings.contains(where: { $0["hint"]?.stringValue != nil }) { return }
     #expect(doctor("--repair").code == 0, "\(damage.what): \(doctor("--repair").out)")
     #expect(doctor().out == "All is well.\n", "\(damage.what)")
@@ -162,7 +162,7 @@ struct DoctorDamageTests {
     camp.hub("emit", "--device", "tablet")
     try camp.remove("hub/bundles/outbox/camp-hub-tablet-2.satchel")
     camp.answer("tablet", 3)
-    // The hub is now known to have everything that was sent, and needs no file for it.
+    // Now the hub is known to have all exports, so the device needs none of these files.
     try camp.remove("tablet/bundles/sent/camp-tablet-hub-2.satchel")
     try camp.removeIfThere("tablet/bundles/sent/camp-tablet-hub-1.satchel")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT acknowledged FROM satchel_device") == "2")

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Old copies, files that an app saved again, files of other devices.
+/// Wrong database files of a device: old copies, files that an app saved again, files of other devices.
 @Suite("Another file lies where the database was, and nothing is lost")
 struct DoctorFileTests {
   @Test("another device's database is named, and nothing of it is touched")
@@ -157,7 +157,7 @@ struct DoctorFileTests {
     arguments: [true, false])
   func replaced(deleted: Bool) throws {
     let camp = try CommandLineFixture.watched()
-    // Rows on their way, pending rows, and rows that are both and differ in the file.
+    // The tablet has an exported row r5, an exported change of r1, and a later change of r5 that is not exported.
     try camp.sql(
       "tablet/data.sqlite",
       "INSERT INTO reviews VALUES ('r5', 'hill', 'ann', 5, 'told'); UPDATE reviews SET stars = 2 WHERE id = 'r1'")
@@ -201,7 +201,7 @@ struct DoctorFileTests {
     try camp.replaceFile("DELETE FROM reviews; DELETE FROM sites;")
     #expect(camp.device("tablet", "doctor", "--repair").out.contains("sites: put back 2 rows that the table lacked."))
     #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM reviews ORDER BY id") == rows)
-    // It carries digests of all rows, and nothing else.
+    // The export carries digests of all rows, but no changes.
     #expect(camp.device("tablet", "export").out.hasPrefix("Export 2: 0 changes."))
     #expect(camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-2.satchel")).code == 0)
     #expect(try camp.hub("compare", "tablet", "--json").json["proof"]?["result"]?.stringValue == "verified")
@@ -239,7 +239,7 @@ struct DoctorFileTests {
     try camp.replaceFile("DELETE FROM reviews; DELETE FROM sites;")
     let repaired = camp.device("tablet", "doctor", "--repair")
     #expect(repaired.code == 0, "\(repaired.error)")
-    // Export 3 is lost on its way. The next export contains all of it.
+    // Export 3 is lost on its way. Export 4 contains all of its changes.
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'still' WHERE id = 'r1'")
     camp.deliver("tablet", 4)
     camp.answer("tablet", 3)
@@ -279,7 +279,8 @@ struct DoctorFileTests {
       isDatabase ? camp.path("tablet/data.sqlite") : try camp.newestBundle(in: "tablet", "data.sqlite.damaged-")
     #expect(try Array(Data(contentsOf: URL(filePath: kept))) == before)
 
-    // Once it is out of the way, a full bundle makes the database. Changes on their way are also in the next export.
+    // After the file was moved away, a full bundle builds the database again. The next export also contains the changes
+    // that were on their way.
     for suffix in ["", "-wal", "-shm"] { try camp.removeIfThere("tablet/data.sqlite\(suffix)") }
     camp.hub("emit", "--device", "tablet", "--full")
     #expect(camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel")).code == 0)
@@ -320,7 +321,7 @@ struct DoctorFileTests {
     let before = try camp.read("tablet/data.sqlite")
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
     #expect(try camp.read("tablet/data.sqlite") == before)
-    // The hub has the same file.
+    // The hub's folder has a copy of the same bundle.
     try FileManager.default.copyItem(atPath: camp.path("hub/bundles/sent/camp-hub-tablet-1.satchel"), toPath: archived)
     try camp.expectRepair(1, 1, 1)
 

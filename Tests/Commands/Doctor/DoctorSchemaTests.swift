@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Recreated tables, and columns and tables that are added, removed or renamed.
+/// An app recreates tables, or adds, removes or renames tables and columns.
 @Suite("An app changes its tables, and nothing is lost")
 struct DoctorSchemaTests {
   @Test("a table is recreated by SQLite's twelve steps, with writes and without", arguments: [true, false])
@@ -22,8 +22,8 @@ struct DoctorSchemaTests {
       COMMIT;
       """)
     #expect(camp.device("tablet", "export").code == 1)
-    // Changes captured before are still pending. An unseen write into the same row goes with them. A missing row is not
-    // a delete.
+    // Changes that were captured earlier are still pending. An unseen write to the same row is exported with them. A
+    // row that is missing from the new table does not count as deleted.
     try camp.expectRepair(writes ? 1 : 0, 0, 0)
     camp.deliver("tablet", 2)
     #expect(try camp.reviews() == (writes ? "r0|cold\nr1|unseen\nr3|steep" : "r0|cold\nr1|quiet"))
@@ -71,7 +71,7 @@ struct DoctorSchemaTests {
       try camp.rows("office.sqlite", "SELECT id, words, mood, wind FROM reviews ORDER BY id")
         == "r0|cold|glad|NULL\nr1|before|calm|NULL\nr2|dark|calm|N")
 
-    // The phone's app is an old one: it has neither column.
+    // The phone has an old release of the app, without the two new columns.
     try camp.sql("phone/data.sqlite", "INSERT INTO reviews VALUES ('r9', 'hill', 'ben', 5, 'high')")
     camp.deliver("phone", 1)
     #expect(try camp.rows("office.sqlite", "SELECT mood, wind FROM reviews WHERE id = 'r9'") == "calm|NULL")
@@ -113,7 +113,7 @@ struct DoctorSchemaTests {
       "UPDATE reviews SET words = 'office' WHERE id = 'r1'; ALTER TABLE reviews RENAME COLUMN words TO text")
     #expect(camp.hub("doctor", "--repair").code == 0)
     #expect(camp.hub("import", bundle).code == 0)
-    // Both sides changed it, and that is found under the new name too.
+    // Both sides changed the column, and the hub finds this conflict under the column's new name.
     let conflict = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first
     #expect(conflict?["device_values"]?["text"] == "pending")
     #expect(try camp.rows("office.sqlite", "SELECT text FROM reviews WHERE id = 'r1'") == "office")
@@ -183,7 +183,7 @@ struct DoctorSchemaTests {
     let loss = "anything written into words there is lost"
     let drop = CommandLineFixture.dropTriggers + "ALTER TABLE reviews DROP COLUMN words"
     let quiet = try CommandLineFixture.watched()
-    // An export has this one.
+    // This change is in an export before the column is dropped.
     for camp in [camp, quiet] {
       try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'sent' WHERE id = 'r1'")
       #expect(camp.device("tablet", "export").code == 0)
@@ -232,7 +232,8 @@ struct DoctorSchemaTests {
       ALTER TABLE new_reviews RENAME TO reviews;
       CREATE UNIQUE INDEX one_each ON reviews (author, words);
       """)
-    // The same stars as texts: these columns convert the hub's values to that.
+    // The new table stores the stars as texts. The repair reports no change, because the hub's values are converted
+    // before the comparison.
     try camp.expectRepair(0, 0, 0)
     try camp.sql("tablet/data.sqlite", "INSERT OR REPLACE INTO reviews VALUES ('r5', 'hill', 'ann', 4, 'quiet')")
     camp.deliver("tablet", 2)

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Changes of a database without capture, by apps and people, and their effect.
+/// Apps and people change a database without capture. The tests check what the doctor reports and repairs.
 @Suite("Nothing that went by unseen is lost")
 struct DoctorTests {
   @Test("triggers are dropped, and then rows inserted, updated and deleted: the hub gets all of it")
@@ -145,7 +145,7 @@ struct DoctorTests {
     #expect(camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel")).code == 0)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "4|later")
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
-    // Writes without capture are found all the same.
+    // The doctor also finds writes that were made without triggers.
     try camp.sql(
       "tablet/data.sqlite", CommandLineFixture.dropTriggers + CommandLineFixture.writeUnseen.split(separator: ";")[0])
     try camp.expectRepair(0, 1, 0)

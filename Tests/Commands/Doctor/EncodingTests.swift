@@ -3,8 +3,8 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// SQLite changes some texts when it reads them from a file in UTF-16. Such a file is refused before it becomes part of
-/// a workspace.
+/// SQLite changes some texts when it reads them from a UTF-16 file. Satchel refuses such a file before it becomes part
+/// of a workspace.
 @Suite("Databases in UTF-16")
 struct EncodingTests {
   private let camp: CommandLineFixture
@@ -60,7 +60,7 @@ struct EncodingTests {
     #expect(provision().code == 0)
   }
 
-  /// Puts a copy of a database in its place that holds its texts in another encoding.
+  /// Replaces a database with a copy whose texts have another encoding.
   private func convert(_ database: String, to encoding: String) throws {
     let steps = """
       sqlite3 "$1" .dump > "$1.sql" && rm -f "$1" "$1-wal" "$1-shm" \
@@ -77,7 +77,7 @@ struct EncodingTests {
     try camp.open(Self.table, CommandLineFixture.definition(#"{ "t": {} }"#), devices: ["tablet"])
     try camp.remove("tablet/data.sqlite")
     try camp.sql("tablet/data.sqlite", "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT)")
-    // A repair would mend this, but no repair is possible before the file is in UTF-8.
+    // A repair would remove this file, but the doctor repairs nothing before the database is in UTF-8.
     try camp.write("tablet/bundles/inbox/.satchel-left", "x")
     let looked = camp.device("tablet", "doctor")
     #expect(looked.out.contains(".satchel-left was left behind"), "\(looked.out)")

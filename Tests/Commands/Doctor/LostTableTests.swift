@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Tables that an app dropped or changed into something else are made again.
+/// The doctor creates tables again that an app dropped, or replaced with tables of another form.
 @Suite("Tables that are made again")
 struct LostTableTests {
   let camp: CommandLineFixture
@@ -77,7 +77,7 @@ struct LostTableTests {
   func parentWithoutKey() throws {
     let sites = "SELECT id, name FROM sites ORDER BY id"
     let before = try (rows(), camp.rows("tablet/data.sqlite", sites))
-    // Without the key, the reference of the reviews is a mismatch for SQLite.
+    // Without the parent's key, SQLite reports the reviews' reference as a mismatch.
     try camp.sql(
       "tablet/data.sqlite",
       """
@@ -103,7 +103,7 @@ struct LostTableTests {
     let before = try camp.rows("tablet/data.sqlite", Self.afterMigration)
     #expect(before == "r0|cold|exported\nr1|quiet|NULL")
     try camp.sql("tablet/data.sqlite", "DROP TABLE reviews")
-    // Only this bundle of the hub shows the new columns.
+    // Among the bundles from the hub, only this one has the new columns.
     try camp.move("tablet/bundles/archive/camp-hub-tablet-3.satchel", to: "aside.satchel")
     let refused = camp.device("tablet", "doctor", "--repair", "--tables")
     #expect(refused.code == 1 && refused.error.contains("with version 2 of the dataset is missing"), "\(refused)")

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Tables whose columns an app or a GIS tool changed are made as the hub has them.
+/// An app or a GIS tool changed the columns of a table. The repair creates the table again with the hub's columns.
 @Suite("Tables with other columns are made as the hub has them")
 struct OtherColumnsTests {
   let camp: CommandLineFixture
@@ -13,7 +13,7 @@ struct OtherColumnsTests {
     try camp.rows(database, "SELECT \(columns) FROM reviews ORDER BY id")
   }
 
-  /// Creates the tablet's reviews again with these columns, and with the values that they have now.
+  /// Creates the tablet's reviews again with these columns. `values` are SQL expressions over the old columns.
   private func remake(_ declared: String, from values: String) throws {
     try camp.sql(
       "tablet/data.sqlite",
@@ -23,7 +23,7 @@ struct OtherColumnsTests {
       """)
   }
 
-  /// Runs the repair, and checks that the doctor is content then. Returns what the repair printed.
+  /// Runs the repair, and checks that the doctor then finds nothing. Returns the text that the repair printed.
   @discardableResult private func repair() throws -> String {
     let repaired = camp.device("tablet", "doctor", "--repair", "--tables")
     #expect(repaired.code == 0, "\(repaired)")
@@ -31,7 +31,7 @@ struct OtherColumnsTests {
     return repaired.out
   }
 
-  /// The path, below the fixture, of the copy that a repair kept.
+  /// The path of the copy that a repair made of the database. The path is relative to the camp's folder.
   private func copy(_ printed: String) throws -> String {
     let path = try #require(printed.split(separator: "kept in ").dropFirst().first?.split(separator: ".sqlite").first)
     return (path.hasPrefix(camp.root) ? String(path.dropFirst(camp.root.count + 1)) : "tablet/\(path)") + ".sqlite"

@@ -2,10 +2,10 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Tables that an app or a tool drops and makes again.
+/// An app or a tool drops a table and creates it again.
 @Suite("Rows missing from a recreated table were not deleted")
 struct RemadeTableTests {
-  /// A table made again with the rows that meet one condition.
+  /// SQL that creates a table again, with only the rows that meet one condition.
   private static func remake(where condition: String) -> String {
     """
     BEGIN;

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Tables that are made again with columns of other types.
+/// A table is created again, and its columns have other types.
 @Suite("A changed type or collation is named")
 struct TypeDriftTests {
   private static let schema = """
@@ -24,7 +24,7 @@ struct TypeDriftTests {
       ? camp.hubAnywhere(["-C", camp.path("hub")] + words) : camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
   }
 
-  /// Like a tool that puts the triggers back.
+  /// Creates the table again and then its triggers, as some tools do.
   private func remake(_ camp: CommandLineFixture, _ database: String, _ columns: String) throws {
     let triggers = try camp.rows(
       database, "SELECT sql || ';' FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 't'")

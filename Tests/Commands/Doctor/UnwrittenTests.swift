@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The database records a bundle before its file has a name. These tests show what happens if the file never gets one.
+/// The database records a bundle before the bundle's file gets its name. In these tests the file never gets its name.
 @Suite("A bundle whose file could not be written")
 struct UnwrittenTests {
-  /// Puts an obstacle in the place of a file, so that it cannot be written.
+  /// Makes a folder under the name of a file, so that the file cannot be written.
   private func block(_ camp: CommandLineFixture, _ file: String) throws {
     try FileManager.default.createDirectory(atPath: camp.path("\(file)/full"), withIntermediateDirectories: true)
   }

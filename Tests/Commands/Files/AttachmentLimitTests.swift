@@ -8,7 +8,7 @@ struct AttachmentLimitTests: PhotoStory {
 
   init() throws {
     camp = try Self.openCamp()
-    // Any device could do the same as this device: it ignores the limit, and names an earlier version.
+    // The device forges its definition, so that it ignores the limit of the dataset. Any device could do this.
     try camp.sql(
       "tablet/data.sqlite",
       "UPDATE satchel_device SET definition = replace(replace(definition, '4000', '9000'), '10000', '90000')")

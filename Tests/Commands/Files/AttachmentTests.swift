@@ -35,7 +35,7 @@ struct AttachmentTests: PhotoStory {
       #expect(try camp.device(place, "status", "--json").json["files"]?["waiting"] == 0)
     }
     #expect(try camp.hub("status", "--json").json["files"]?["waiting"]?.arrayValue?.isEmpty == true)
-    // Neither side answers the other's acknowledgement for ever.
+    // Hub and devices do not acknowledge each other's acknowledgements for ever.
     for place in ["tablet", "phone"] { #expect(try camp.device(place, "export", "--json").json["new"] == false) }
     let idle = try camp.hub("emit", "--all", "--json").json["emissions"]?.arrayValue ?? []
     #expect(idle.map { $0["new"] } == [false, false])
@@ -50,7 +50,7 @@ struct AttachmentTests: PhotoStory {
     try review("r1", "lake", "oak.jpg", in: "tablet/data.sqlite")
     camp.device("tablet", "export")
     #expect(try blobs(export(1)) == 1)
-    // The bundle is lost: a later export contains the file again.
+    // Export 1 is lost, so export 2 contains the file again.
     try camp.sql("tablet/data.sqlite", "INSERT INTO sites VALUES ('moor', 1)")
     camp.device("tablet", "export")
     #expect(try blobs(export(2)) == 1)
@@ -59,7 +59,7 @@ struct AttachmentTests: PhotoStory {
     camp.answer("phone", 2)
     #expect(try blobs(emission(2, for: "tablet")) == 0)
     #expect(try blobs(emission(2, for: "phone")) == 1)
-    // The row changes on both sides: its file does not.
+    // Both devices' rows change, but the file does not. So no bundle carries the file again.
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET site = 'moor'")
     camp.deliver("tablet", 3)
     #expect(try blobs(export(3)) == 0)
@@ -78,7 +78,7 @@ struct AttachmentTests: PhotoStory {
     try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('moor', 1)")
     camp.answer("tablet", 3)
     #expect(content("oak.jpg", in: "tablet") == "an oak")
-    // A full bundle makes the device request a file that came or went by itself.
+    // The file is lost on the device. After a full bundle, the device requests it again.
     try camp.remove("tablet/files/oak.jpg")
     #expect(try missing(camp.device("tablet", "status", "--json").json) == ["oak.jpg missing"])
     camp.hub("emit", "--device", "tablet", "--full")
@@ -98,7 +98,7 @@ struct AttachmentTests: PhotoStory {
     #expect(try (blobs(emission(2, for: "tablet")), blobs(emission(2, for: "phone"))) == (1, 2))
     #expect(content("cave.jpg", in: "tablet") == nil)
     #expect(content("cave.jpg", in: "phone") == "a secret")
-    // One of two rows with one photo goes; then the other.
+    // Two rows name one photo. The photo leaves the tablet only when the user may see neither row any more.
     try camp.sql("office.sqlite", "UPDATE reviews SET site = 'cave' WHERE id = 'r2'")
     camp.answer("tablet", 3)
     #expect(content("lake.jpg", in: "tablet") == "a lake")
@@ -106,7 +106,7 @@ struct AttachmentTests: PhotoStory {
     camp.answer("tablet", 4)
     #expect(content("lake.jpg", in: "tablet") == nil)
     #expect(content("lake.jpg", in: "hub") == "a lake")
-    // And they come back with the row.
+    // The photo comes back together with its rows.
     try camp.sql("office.sqlite", "UPDATE sites SET tier = 1")
     camp.answer("tablet", 5)
     #expect(content("lake.jpg", in: "tablet") == "a lake")
@@ -141,7 +141,7 @@ struct AttachmentTests: PhotoStory {
     camp.answer("radio", 2)
     #expect(try camp.rows("radio/data.sqlite", "SELECT id FROM reviews") == "r2")
     for place in ["tablet", "radio"] { #expect(content("cave.jpg", in: place) == nil) }
-    // The file that the tablet then brings under that name is another file.
+    // The tablet exports another file under the same name.
     try photo("cave.jpg", in: "tablet", "a guess")
     let taken = try camp.device("tablet", "export", "--json").json
     #expect(taken["files"] == 1)
@@ -153,7 +153,7 @@ struct AttachmentTests: PhotoStory {
     #expect(content(kept, in: "hub") == "a guess")
     camp.answer("radio", 3)
     #expect(content("cave.jpg", in: "radio") == nil)
-    // The operator enters the name of the row's own file, and the file is sent.
+    // The operator writes the kept file's name into the row. Then the hub sends this file.
     try camp.sql("office.sqlite", "UPDATE reviews SET photo = '\(kept)' WHERE id = 'r2'")
     camp.answer("radio", 3)
     #expect(content(kept, in: "radio") == "a guess")
@@ -174,12 +174,12 @@ struct AttachmentTests: PhotoStory {
     #expect(try missing(camp.device("tablet", "status", "--json").json) == ["film.mpg large"])
     #expect(camp.device("tablet", "status").out.contains("satchel sync DIR"))
     #expect(try camp.device("tablet", "export", "--json").json["files"] == 2)
-    // The third stick is the first that arrives.
+    // The first two exports are lost, and the third arrives.
     #expect(try camp.device("tablet", "export", "--json").json["files_left"] == 3)
     #expect(try camp.device("tablet", "export", "--json").json["new"] == false)
     camp.hub("import", camp.path(export(3)))
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "6")
-    // An overtaken bundle still brings its files.
+    // Export 1 arrives after export 3. The hub still keeps its files.
     let late = camp.hub("import", camp.path("tablet/bundles/sent/camp-tablet-hub-1.satchel"))
     #expect(late.out.contains("overtaken by a newer one: only its files are kept."))
     camp.answer("tablet", 2)
@@ -197,7 +197,7 @@ struct AttachmentTests: PhotoStory {
       try photo("\(number).jpg", in: "hub", String(repeating: "\(number)", count: 4000))
       try review("r\(number)", "lake", "\(number).jpg", in: "office.sqlite")
     }
-    // Two of the five come with the folder.
+    // The new device's folder already contains two of the five files.
     #expect(camp.hub("device", "provision", "second", "--user", "ann", "--into", camp.path("second")).code == 0)
     var counts: [JSONValue] = []
     for (number, size) in [(2, "4000"), (3, "1M"), (4, "0"), (5, "1M")] {
@@ -242,7 +242,7 @@ struct AttachmentTests: PhotoStory {
     #expect(words.contains("and 2 more files: status --json names all of them"))
     camp.hub("import", camp.path(export(1)))
     #expect(try missing(camp.hub("status", "--json").json).count == 7)
-    // The file is found again. It goes with the next export, although its row went long ago.
+    // The missing file is found again. The next export carries it, although the row was exported long ago.
     try photo("gone.jpg", in: "tablet", "here it is")
     camp.answer("tablet", 2)
     camp.deliver("tablet", 2)
@@ -263,7 +263,7 @@ struct AttachmentTests: PhotoStory {
     let kept = try #require(status["files"]?["beside"]?.arrayValue?.first?["kept"]?.stringValue)
     #expect(content(kept, in: "hub") == "an oak")
     #expect(missing(status) == ["trees/oak.jpg link"])
-    // If files/ itself is a link, nothing is imported until that is repaired.
+    // If `files/` itself is a link, nothing is imported until a person has repaired this.
     try camp.remove("hub/files/trees")
     try FileManager.default.moveItem(atPath: camp.path("hub/files"), toPath: camp.path("elsewhere"))
     try FileManager.default.createSymbolicLink(
@@ -397,7 +397,7 @@ struct AttachmentTests: PhotoStory {
     #expect(content("oak.jpg", in: "hub") == nil)
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "0")
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/quarantine")).count == 2)
-    // A device may not send files either, if no column is marked.
+    // If the dataset marks no column for attachments, a device may not send files either.
     try narrow.sql(
       "office.sqlite", #"UPDATE satchel_hub SET definition = replace(definition, '"attachments": ["photo"]', '')"#)
     try narrow.makeFolder("tablet/files")

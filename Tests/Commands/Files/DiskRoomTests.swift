@@ -12,7 +12,7 @@ struct DiskRoomTests {
     try camp.open()
   }
 
-  /// Exports a row with a text of so many bytes, and returns the path of the bundle.
+  /// Exports a row with a text of so many bytes. Returns the path of the bundle.
   private func export(_ number: Int, bytes: Int) throws -> String {
     try camp.sql(
       "tablet/data.sqlite",

@@ -1,14 +1,14 @@
 import SatchelPlatform
 import Synchronization
 
-/// A stick that may say that it has more room than it has. It gives room to files in the order of its addresses, as FAT
-/// does. Only files that are still open since they were made are on it.
+/// A stick that may report a larger size than its true size. It gives files their room in the order of its addresses,
+/// as FAT does. It stores only files that were created and are still open.
 final class FakeStick: Sendable {
-  /// The behaviour of a stick beyond its true size.
+  /// How the stick treats writes beyond its true size.
   enum Manner: Sendable {
-    /// It forgets what is written there.
+    /// The stick forgets these writes.
     case drops
-    /// It begins again at its first address.
+    /// The stick writes them at its beginning again.
     case wraps
   }
 
@@ -26,7 +26,7 @@ final class FakeStick: Sendable {
     var written: Int64 = 0
   }
 
-  /// The size of a block. A cluster has one or more blocks.
+  /// The size of a block in bytes. A cluster has one or more blocks.
   private static let clusterBytes: Int64 = 64 << 10
 
   private let folder: String
@@ -39,9 +39,9 @@ final class FakeStick: Sendable {
 
   /// - Parameters:
   ///   - folder: the stick's folder.
-  ///   - said: the size that the stick says it has, in bytes.
-  ///   - real: its true size, a multiple of 64 KiB.
-  ///   - cluster: the least room of a file, a multiple of 64 KiB.
+  ///   - said: the size that the stick reports, in bytes.
+  ///   - real: the true size in bytes, a multiple of 64 KiB.
+  ///   - cluster: the smallest room that a file gets, in bytes, a multiple of 64 KiB.
   init(
     _ folder: String, said: Int64, real: Int64, _ manner: Manner = .drops, reserving: Bool = true,
     cluster: Int64 = 64 << 10
@@ -69,7 +69,7 @@ final class FakeStick: Sendable {
     if holds(path) { state.withLock { $0.files[fd] = OpenFile() } }
   }
 
-  /// nil: the file is not on this stick.
+  /// Returns nil if the file is not on this stick, and false if the room cannot be reserved.
   func reserve(_ bytes: Int64, for fd: Int32) -> Bool? {
     state.withLock { state in
       guard state.files[fd] != nil else { return nil }
@@ -81,7 +81,7 @@ final class FakeStick: Sendable {
     }
   }
 
-  /// Returns false if the stick says that it is full.
+  /// Returns false if the stick reports that it is full.
   func write(_ fd: Int32, _ bytes: [UInt8]) -> Bool {
     state.withLock { state in
       guard var file = state.files[fd] else { return true }
@@ -108,7 +108,7 @@ final class FakeStick: Sendable {
     }
   }
 
-  /// Replaces the first `count` bytes that were read by the bytes that are on the stick.
+  /// Replaces the first `count` bytes of `buffer` with the bytes that the stick really stored.
   func read(_ fd: Int32, _ count: Int, into buffer: inout [UInt8]) {
     let found: [UInt8]? = state.withLock { state in
       guard var file = state.files[fd] else { return nil }
@@ -128,7 +128,7 @@ final class FakeStick: Sendable {
 
   func seek(_ fd: Int32, to offset: Int64) { state.withLock { $0.files[fd]?.position = offset } }
 
-  /// Gives the file's room back. If no file is open, the next file begins at the first address.
+  /// Frees the file's room. If no file is open then, the next file begins at the first address.
   func close(_ fd: Int32) {
     state.withLock { state in
       guard state.files.removeValue(forKey: fd) != nil, state.files.isEmpty else { return }
@@ -136,7 +136,7 @@ final class FakeStick: Sendable {
     }
   }
 
-  /// The true address of a cluster; nil: the stick forgets what is written there.
+  /// The true address of a block; nil: the stick forgets what is written there.
   private func place(of address: Int64) -> Int64? {
     if address < real { return address }
     return manner == .wraps ? address % real : nil

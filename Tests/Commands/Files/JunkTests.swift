@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A person with a stick can put any number of files on it.
+/// A person can put any number of files on a stick.
 @Suite("Sticks full of junk")
 struct JunkTests {
   let camp: CommandLineFixture
@@ -38,13 +38,14 @@ struct JunkTests {
     let digest = try StockTool.b2sum(camp.path("\(folder)/camp-tablet-hub-7.satchel"), in: camp.root).text.prefix(128)
     #expect(noted == "not-a-bundle: camp-tablet-hub-7.satchel|\(digest)", "\(noted)")
     #expect(try HostFileSystem().list(camp.path("hub/bundles/inbox")).isEmpty)
-    // Another content under the same name is another file.
+    // This file has the same name but another content, so it counts as a new file.
     try camp.write("\(folder)/camp-tablet-hub-7.satchel", "other junk")
     #expect(camp.hub("sync", stick).code == 3)
     #expect(try refusals() == "2")
   }
 
-  /// Puts a bundle on the stick. Its device was enrolled by a copy of the hub, and not by this hub.
+  /// Puts a bundle of an unknown device on the stick. A copy of the hub has enrolled this device, but the hub itself
+  /// has not.
   private func putStrangersBundle() throws {
     let stranger = try CommandLineFixture(copyOf: camp)
     stranger.hub("device", "provision", "radio", "--user", "ann", "--into", stranger.path("radio"))
@@ -107,7 +108,7 @@ struct JunkTests {
     try export("tablet")
     let path = camp.path("\(folder)/camp-tablet-hub-1.satchel")
     let sound = try Data(contentsOf: URL(filePath: path))
-    // Both damaged copies have the same first MiB.
+    // The two copies have the same first MiB, and are damaged after it at different places.
     for offset in [100_000, 200_000] {
       var bytes = sound
       bytes[bytes.count - offset] ^= 1
@@ -189,11 +190,11 @@ struct JunkTests {
     #expect(FileManager.default.fileExists(atPath: good))
     let outcome = camp.hub("sync", stick)
     #expect(outcome.code == 3 && outcome.out.contains("Bundle 1 of phone: 1 change taken."), "\(outcome)")
-    // Its signature is known: a person may look at it.
+    // The hub knows the bundle's signature, so it keeps the file in quarantine for a person.
     #expect(try quarantined().count == 2)
     let again = camp.hub("sync", stick)
     #expect(again.code == 0 && again.out.contains("): camp-tablet-hub-1.satchel. The device tablet was"), "\(again)")
-    // Without the copy in the quarantine, the file is refused as a new one.
+    // If the quarantine has no copy, the hub refuses the file again as a new file.
     #expect(camp.hub("quarantine", "drop", "--all").code == 0)
     #expect(camp.hub("sync", stick).code == 3)
     #expect(try quarantined().count == 2)

@@ -7,7 +7,7 @@ struct NamedFileFaultTests {
   private struct Camp: PhotoStory {
     let camp: CommandLineFixture
 
-    /// The content of each file in a workspace.
+    /// The contents of all files in a workspace.
     func contents(in place: String) throws -> Set<String> {
       let names = try FileManager.default.subpathsOfDirectory(atPath: camp.path("\(place)/files"))
       return Set(names.filter { !$0.hasPrefix(".") }.compactMap { content($0, in: place) })
@@ -16,7 +16,8 @@ struct NamedFileFaultTests {
 
   private let ready: CommandLineFixture
 
-  /// Ann's file is at the hub, and no row names it any more. Ben's file comes, and his row names it.
+  /// Ann's file is at the hub, and no row names it. Then ben's device delivers another file with the same name, and a
+  /// row that names it.
   init() throws {
     ready = try TwoDeviceFixture(
       "CREATE TABLE reviews (id TEXT PRIMARY KEY, author TEXT, photo TEXT)",
@@ -46,7 +47,7 @@ struct NamedFileFaultTests {
       place.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
       place.hub("import", bundle)
       place.platform = .real
-      // Ann's row names the file of that name, and her device requests it.
+      // Ann's row names the file, and her device requests it.
       try place.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('a2', 'ann', 'oak.jpg')")
       try? FileManager.default.removeItem(atPath: place.path("tablet/files/oak.jpg"))
       for round in 1...2 {

@@ -2,8 +2,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Stories of a camp whose reviews name photos. Ann sees rows of tier 1 on her tablet, Ben sees everything on his
-/// phone.
+/// A camp whose reviews name photos. Ann sees rows of tier 1 on her tablet. Ben sees all rows on his phone.
 protocol PhotoStory {
   var camp: CommandLineFixture { get }
 }
@@ -44,7 +43,7 @@ extension PhotoStory {
     try camp.sql(database, "INSERT INTO reviews VALUES ('\(id)', '\(site)', '\(photo)')")
   }
 
-  /// The file in a workspace. nil if it is missing.
+  /// The content of a file in a workspace; nil: the file is missing.
   func content(_ name: String, in place: String) -> String? {
     (try? camp.read("\(place)/files/\(name)")).map { String(decoding: $0, as: UTF8.self) }
   }
@@ -63,7 +62,7 @@ extension PhotoStory {
     "hub/bundles/outbox/camp-hub-\(device)-\(number).satchel"
   }
 
-  /// The part of `status` about a workspace's files.
+  /// The part about files in a workspace's `status`.
   func files(_ place: String) throws -> JSONValue {
     let status = place == "hub" ? camp.hub("status", "--json") : camp.device(place, "status", "--json")
     return try #require(status.json["files"])

@@ -4,7 +4,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// The content of the quarantine, and how long it stays.
+/// Which files the quarantine keeps, and for how long.
 @Suite("The room of the quarantine")
 struct QuarantineTests {
   let camp: CommandLineFixture
@@ -18,7 +18,7 @@ struct QuarantineTests {
     try HostFileSystem().list(camp.path("hub/bundles/quarantine")).filter { $0.hasSuffix(".satchel") }
   }
 
-  /// An export of a device with one byte changed, behind its manifest.
+  /// An export of a device. One byte behind its manifest is changed.
   private func damaged(_ device: String) throws -> String {
     let row = device == "tablet" ? "'t', 'lake', 'ann'" : "'p', 'lake', 'bob'"
     try camp.sql("\(device)/data.sqlite", "INSERT INTO reviews VALUES (\(row), 1, hex(randomblob(300000)))")
@@ -27,7 +27,7 @@ struct QuarantineTests {
     return path
   }
 
-  /// Changes one byte, or changes it back.
+  /// Changes one byte of the file. A second call changes it back.
   private func flip(_ path: String) throws {
     var bytes = try Data(contentsOf: URL(filePath: path))
     bytes[bytes.count - 100_000] ^= 1
@@ -106,7 +106,7 @@ struct QuarantineTests {
     let large = camp.path("hub/bundles/quarantine/large.satchel")
     #expect(FileManager.default.createFile(atPath: large, contents: nil))
     let file = try #require(FileHandle(forWritingAtPath: large))
-    // A file that is only a hole takes no room on the disk.
+    // The file is sparse, so it needs no room on the disk.
     try file.truncate(atOffset: UInt64(Quarantine.mostBytes) - 4)
     for (junk, isKept) in [("junk", true), ("more", false)] {
       let place = camp.path("hub/bundles/inbox/\(junk).satchel")
@@ -126,11 +126,11 @@ struct QuarantineTests {
     #expect(FileManager.default.fileExists(atPath: camp.path("film.mp4")))
     #expect(try HostFileSystem().list(camp.path("hub/bundles/quarantine")).isEmpty)
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_ledger WHERE verdict = 'refused'") == "1")
-    // A damaged bundle is evidence, also if no signature in it can be read.
+    // A damaged bundle is kept as evidence, even if no signature in it can be read.
     try camp.writeDamagedBundle("damaged.satchel")
     #expect(camp.hub("import", camp.path("damaged.satchel")).code == 3)
     #expect(try kept().count == 1)
-    // A file in the inbox leaves it.
+    // A refused file in the inbox is moved to the quarantine, although it is no bundle.
     try camp.write("hub/bundles/inbox/film.satchel", "ftypisom: a film")
     #expect(camp.hub("import", camp.path("hub/bundles/inbox/film.satchel")).code == 3)
     #expect(try kept().count == 2)
@@ -173,7 +173,7 @@ struct QuarantineTests {
     }
   }
 
-  /// Two copies of the tablet deliver, and the second bundle of the second copy is refused.
+  /// The tablet and a copy of the tablet both deliver. The hub refuses the second bundle of the copy.
   private func fork() throws {
     try camp.copy("tablet", to: "copy")
     try camp.sql("copy/data.sqlite", "UPDATE reviews SET stars = 5 WHERE id = 'r1'")
@@ -185,7 +185,7 @@ struct QuarantineTests {
     }
   }
 
-  /// Runs `body` when 91 days have passed by the clock of the tools.
+  /// Runs `body` while the tools' clock is 91 days ahead.
   private func later(_ body: () -> Void) { camp.by(LaterClock(), body) }
 
   @Test("the name of a refused file has no character that commands a terminal, and is not too long")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Files of a device that was put back from its own backup.
+/// A device is restored from its own backup. The tests look at its files.
 @Suite("Files on late sticks")
 struct RestoredFileTests: PhotoStory {
   let camp: CommandLineFixture

@@ -4,7 +4,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// The traces of a revoke on the device: removed rows must also be removed from the files.
+/// After a revoke, the bytes of the removed rows must not remain in the device's files.
 @Suite("Revoked bytes")
 struct RevokedBytesTests {
   let camp: CommandLineFixture
@@ -14,7 +14,7 @@ struct RevokedBytesTests {
 
   init() throws {
     camp = try CommandLineFixture()
-    // Rows of every length; one of them has many pages.
+    // The rows have different lengths. One of them needs many pages.
     let rows = (0..<Self.count).map { number in
       let words = String(
         repeating: number % 3 == 0 ? "Seen \(number) " : "Revoked\(100_000 + number) ",
@@ -41,7 +41,7 @@ struct RevokedBytesTests {
     #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
   }
 
-  /// The markers that are still in these files.
+  /// The markers of revoked rows that these files still contain.
   private func left(in names: [String]) throws -> [String] {
     let files = names.filter { FileManager.default.fileExists(atPath: camp.path("tablet/\($0)")) }
     let bytes = try files.flatMap { try camp.read("tablet/\($0)") }
@@ -66,7 +66,7 @@ struct RevokedBytesTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM notes WHERE tier = 2") == "0")
     let left = try left(in: Self.database)
     #expect(left == [])
-    // Ann's values are kept, and nothing else of these rows.
+    // The conflict keeps ann's own values. Nothing else of these rows remains.
     let kept = try camp.rows("tablet/data.sqlite", "SELECT group_concat(device_values, ' ') FROM satchel_conflicts")
     #expect(kept.contains(#"{"more":"pending"}"#))
     withExtendedLifetime(app) {}

@@ -8,7 +8,7 @@ struct RewrittenFileTests: PhotoStory {
 
   init() throws { camp = try Self.openCamp() }
 
-  /// Every file of a workspace, as `name: content`.
+  /// All files of a workspace, each as `name: content`. A name with a digest is shortened to `name~`.
   private func all(_ place: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: camp.path("\(place)/files")).sorted().map {
       let mark = $0.components(separatedBy: "~")
@@ -16,13 +16,13 @@ struct RewrittenFileTests: PhotoStory {
     }
   }
 
-  /// Sets the time of a file's last write.
+  /// Sets the modification time of a file.
   private func date(_ name: String, in place: String, _ seconds: TimeInterval) throws {
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: camp.path("\(place)/files/\(name)"))
   }
 
-  /// One photo of Ann on all sides.
+  /// Makes one photo of Ann that all replicas have.
   private func share() throws {
     try photo("oak.jpg", in: "tablet", "version 1")
     try review("r1", "lake", "oak.jpg", in: "tablet/data.sqlite")
@@ -36,7 +36,7 @@ struct RewrittenFileTests: PhotoStory {
   @Test("a photo that is edited in place is sent again, replaces the old version everywhere, and then rests")
   func edited() throws {
     try share()
-    // As many bytes as before, in the same second.
+    // The new version has the same size and is written in the same second.
     try photo("oak.jpg", in: "tablet", "version 2")
     let made = camp.device("tablet", "export")
     #expect(made.out.contains("0 changes.\n1 file along with it.\n"), "\(made.out)")
@@ -52,7 +52,7 @@ struct RewrittenFileTests: PhotoStory {
     for place in ["tablet", "phone"] { #expect(try camp.device(place, "export", "--json").json["new"] == false) }
     let idle = try camp.hub("emit", "--all", "--json").json["emissions"]?.arrayValue?.map { $0["new"] }
     #expect(idle == [false, false])
-    // A user who only received the photo may edit it too.
+    // Ben only received the photo, but he may edit it too.
     try photo("oak.jpg", in: "phone", "version 3, by Ben")
     for _ in 0..<2 {
       try camp.carry("phone")
@@ -72,7 +72,7 @@ struct RewrittenFileTests: PhotoStory {
       try camp.carry(place, rounds: 2)
       #expect(try all(place) == ["oak.jpg: by the office"])
     }
-    // The tablet's edit of it goes back.
+    // The tablet edits the office's version, and the hub receives the edit.
     try photo("oak.jpg", in: "tablet", "by Ann again")
     try camp.carry("tablet")
     #expect(try all("hub") == ["oak.jpg: by Ann again"])
@@ -95,7 +95,7 @@ struct RewrittenFileTests: PhotoStory {
     }
     #expect(try all("tablet") == ["oak.jpg: Ann's", "oak~: Ben's"])
     #expect(try all("phone") == ["oak.jpg: Ben's"])
-    // Neither of two more versions replaces the other.
+    // Ann and Ben edit the photo again. Neither of the new versions replaces the other.
     try photo("oak.jpg", in: "tablet", "Ann's second")
     try photo("oak.jpg", in: "phone", "Ben's second")
     for _ in 0..<3 {
@@ -105,7 +105,7 @@ struct RewrittenFileTests: PhotoStory {
     #expect(try Set(all("hub")) == ["oak.jpg: Ben's second", "oak~: Ann's", "oak~: Ann's second"])
     #expect(content("oak.jpg", in: "hub") == "Ben's second")
     #expect(content("oak.jpg", in: "tablet") == "Ann's second")
-    // A person decides, by an ordinary change of the row.
+    // A person decides by changing the name in the row.
     let kept = try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/files")).first {
       content($0, in: "hub") == "Ann's second"
     }
@@ -128,14 +128,14 @@ struct RewrittenFileTests: PhotoStory {
     #expect(try all("hub") == ["oak.jpg: version 4"])
     for file in exports { camp.hub("import", camp.path("tablet/bundles/sent/\(file)")) }
     #expect(try all("hub") == ["oak.jpg: version 4"])
-    // One after the other, without a bundle from the hub in between.
+    // The tablet sends two versions one after the other, and imports nothing in between.
     for version in 5...6 {
       try photo("oak.jpg", in: "tablet", "version \(version)")
       camp.device("tablet", "export")
       camp.hub("import", try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-"))
       #expect(try all("hub") == ["oak.jpg: version \(version)"])
     }
-    // The phone misses one of two versions.
+    // The phone does not receive this emission, which has version 6.
     camp.hub("emit", "--device", "phone")
     try photo("oak.jpg", in: "hub", "version 7")
     camp.hub("emit", "--device", "phone")
@@ -159,7 +159,7 @@ struct RewrittenFileTests: PhotoStory {
     try share()
     try date("oak.jpg", in: "tablet", 1_700_000_000)
     #expect(try camp.device("tablet", "export", "--json").json["new"] == false)
-    // Size and time are unchanged, so the file is not read.
+    // Size and time are the same as before, so Satchel does not read the file.
     try photo("oak.jpg", in: "tablet", "version 2")
     try date("oak.jpg", in: "tablet", 1_700_000_000)
     #expect(try camp.device("tablet", "export", "--json").json["new"] == false)
@@ -202,7 +202,7 @@ struct RewrittenFileTests: PhotoStory {
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews WHERE photo = 'map.jpg'") == "2")
     #expect(try camp.read("hub/files/map.jpg") == Array("the office's".utf8))
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/files")).count == 3)
-    // A user may edit a photo of the user's own row, unless the device may change nothing.
+    // A user may edit a photo of the user's own row. But a device without the right to change rows may not.
     try camp.write("tablet/files/own.jpg", "mine")
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('own2', 'lake', 'own.jpg')")
     try camp.carry("tablet", rounds: 2)

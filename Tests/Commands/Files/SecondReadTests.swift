@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A stick may contain a computer, and give other bytes when a file is read again.
+/// A stick may contain a small computer that gives other bytes when a file is read a second time.
 @Suite("Sticks that answer otherwise when they are read again")
 struct SecondReadTests {
   private let camp: CommandLineFixture
@@ -23,8 +23,8 @@ struct SecondReadTests {
       .map { Paths.join(camp.path(folder), $0) }
   }
 
-  /// Syncs with a stick that gives other bytes from the n-th opening on, for each n, until n exceeds the number of
-  /// openings.
+  /// Syncs again and again. In the n-th sync, the stick gives other bytes from the n-th opening of a bundle on. Ends
+  /// when no bundle is opened that often.
   private func sync(
     other: String, _ sync: (CommandLineFixture) -> CommandLineFixture.Outcome,
     check: (CommandLineFixture, _ number: Int) throws -> Void
@@ -87,13 +87,14 @@ struct SecondReadTests {
       try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = \(number) WHERE id = 'r1'")
       _ = try camp.export("tablet")
     }
-    // The second export waits for the first, and a copy of the device is refused for its other history.
+    // The second export waits for the first. The hub refuses the bundle of the device's copy, because its history
+    // differs.
     try camp.copy("tablet", to: "twin")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
     #expect(camp.device("tablet", "sync", stick).code == 0)
     #expect(camp.hub("sync", stick).code == 0)
     try camp.sql("twin/data.sqlite", "UPDATE reviews SET words = 'two' WHERE id = 'r1'")
-    // It does not accept an answer to the other copy as its own, and exports all the same.
+    // The copy does not accept the hub's answer to the original device. It still exports.
     #expect(camp.device("twin", "sync", stick).code == 3)
     try sync(other: camp.path("junk")) {
       let outcome = $0.hub("sync", $0.path("stick"))

@@ -47,7 +47,7 @@ struct StagingTests {
     let app = try Database(path: camp.path("tablet/data.sqlite"), mode: .readWrite)
     for number in 2...4 {
       #expect(camp.device("tablet", "import", "--stage", try emit(number)).code == 0)
-      // The second command finds the first at work, or everything done.
+      // The second command finds that the first one is still working, or that nothing is left to do.
       let outcomes = Mutex<[CommandLineFixture.Outcome]>([])
       let camp = Unchecked(camp)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in
@@ -66,7 +66,7 @@ struct StagingTests {
     }
   }
 
-  /// Commands share nothing but the files.
+  /// Lets two threads use one fixture. This is safe, because commands share only files.
   private struct Unchecked<T>: @unchecked Sendable {
     let value: T
     init(_ value: T) { self.value = value }

@@ -2,25 +2,26 @@ import Glibc
 import SatchelPlatform
 import Synchronization
 
-/// The machine's files, with faults that a test requests.
+/// The machine's file system, with faults that a test requests.
 struct TroubledFiles: FileSystem {
-  /// The free space of every disk, as the system reports it. nil for the truth.
+  /// The free space in bytes that every disk reports; nil: the true free space.
   var free: Int64?
-  /// The bytes that a stick can hold, by the stick's folder. Other folders have the space of their disk.
+  /// The bytes that each stick can hold, by the stick's folder. Other folders have the space of their disk.
   var sticks: [String: Int64] = [:]
-  /// The changing call that fails.
+  /// Makes one changing call fail; nil: no call fails.
   var fault: Fault?
-  /// Records which folders were synced and which files were renamed. nil if no record is needed.
+  /// Records which folders were synced and which files were renamed; nil: nothing is recorded.
   var record: Record?
-  /// Files that give other bytes when they are opened again. nil if there are none.
+  /// A stick that gives other bytes when a file is opened again; nil: there is none.
   var fickle: Fickle?
-  /// A medium that does not keep what was written. nil if there is none.
+  /// A medium that does not keep what was written; nil: there is none.
   var forgetful: Forgetful?
-  /// Another program that writes while files are written. nil if there is none.
+  /// Another program that writes while Satchel writes files; nil: there is none.
   var intruder: Intruder?
-  /// A medium whose size may be false. nil if there is none.
+  /// A medium whose reported size may be false; nil: there is none.
   var fake: FakeStick?
-  /// Paths of files that are read instead of others, such as the kernel's list of mounts.
+  /// For a path, the path of the file that is read in its place. For example, a test replaces the kernel's list of
+  /// mounts.
   var instead: [String: String] = [:]
   private var host = HostFileSystem()
 
@@ -33,7 +34,7 @@ struct TroubledFiles: FileSystem {
     set { host.rules = newValue }
   }
 
-  /// The calls in their order: `sync` and a folder, or `name` and a path.
+  /// The recorded calls, in their order. A call is `sync` and a folder, or `name` and a path.
   final class Record: Sendable {
     private let all = Mutex<[String]>([])
 
@@ -41,7 +42,7 @@ struct TroubledFiles: FileSystem {
     fileprivate func add(_ call: String) { all.withLock { $0.append(call) } }
   }
 
-  /// A stick that contains a computer: each bundle gives other bytes from its n-th opening on.
+  /// A stick that contains a small computer. From the n-th opening of a bundle on, it gives other bytes.
   final class Fickle: Sendable {
     private let folder: String
     private let other: String
@@ -50,12 +51,12 @@ struct TroubledFiles: FileSystem {
 
     /// - Parameters:
     ///   - folder: the stick's folder.
-    ///   - other: the file that is read instead.
+    ///   - other: the file whose bytes the stick gives instead.
     init(in folder: String, other: String, from number: Int) {
       (self.folder, self.other, self.number) = (folder, other, number)
     }
 
-    /// The most times that a file was opened.
+    /// How often the most opened file was opened.
     var most: Int { opened.withLock { $0.values.max() ?? 0 } }
 
     fileprivate func path(_ path: String) -> String {
@@ -68,7 +69,7 @@ struct TroubledFiles: FileSystem {
     }
   }
 
-  /// A stick that is smaller than it says: a file that was written there loses its first byte.
+  /// A stick that is smaller than it reports: a file that was written to it loses its first byte.
   final class Forgetful: Sendable {
     private let folder: String
     private let files = Mutex<[Int32: String]>([:])
@@ -86,7 +87,7 @@ struct TroubledFiles: FileSystem {
     }
   }
 
-  /// Another program: it works once, before the first file is written into a folder.
+  /// Another program. It works once, just before the first file is written into a folder.
   final class Intruder: Sendable {
     private let folder: String
     private let work: Mutex<(@Sendable () -> Void)?>
@@ -106,13 +107,13 @@ struct TroubledFiles: FileSystem {
     }
   }
 
-  /// Fails the n-th changing call, as a failing disk does.
+  /// Makes the n-th changing call fail, as a failing disk does.
   final class Fault: Sendable {
     private let left: Mutex<Int>
 
     init(at number: Int) { left = Mutex(number) }
 
-    /// Whether that many calls were made.
+    /// Whether so many changing calls were made that one failed.
     var wasReached: Bool { left.withLock { $0 <= 0 } }
 
     fileprivate func step(_ operation: String, _ path: String) throws(PlatformError) {

@@ -23,7 +23,7 @@ struct UnnamedFileTests: PhotoStory {
     try review("r1", "lake", "trees/oak.jpg", in: "tablet/data.sqlite")
     try photo("elm.jpg", in: "hub", "an elm")
     try review("r2", "lake", "elm.jpg", in: "office.sqlite")
-    // The office is about to name this file.
+    // The office has copied this file into the folder, but no row names it yet.
     try photo("new.jpg", in: "hub", "not named yet")
     try exchange()
   }
@@ -35,7 +35,8 @@ struct UnnamedFileTests: PhotoStory {
     try share()
     #expect(try compact()["attached"] == 0)
     try camp.sql("office.sqlite", "DELETE FROM reviews WHERE id = 'r1'")
-    // No device has received the deletion yet: a device may name the file in another row.
+    // No device has received the deletion yet, so a device may still name the file in another row. The hub keeps the
+    // file.
     #expect(try compact()["attached"] == 0)
     try exchange()
     let before = try camp.everything()
@@ -46,7 +47,7 @@ struct UnnamedFileTests: PhotoStory {
     #expect(!FileManager.default.fileExists(atPath: camp.path("hub/files/trees")))
     #expect((content("elm.jpg", in: "hub"), content("new.jpg", in: "hub")) == ("an elm", "not named yet"))
     #expect(try compact()["attached"] == 0)
-    // A new file with the same name is another file.
+    // A new file under the old name counts as another file.
     try photo("trees/oak.jpg", in: "hub", "another oak")
     try review("r3", "lake", "trees/oak.jpg", in: "office.sqlite")
     try exchange()
@@ -128,7 +129,7 @@ struct UnnamedFileTests: PhotoStory {
     #expect(content("elm.jpg", in: "tablet") == nil)
     #expect(content("trees/oak.jpg", in: "tablet") != nil && content("own.jpg", in: "tablet") != nil)
     #expect(try files("tablet")["lost"] == 0)
-    // A row that names it again brings it back.
+    // When a row names the file again, the file comes back to the device.
     try photo("elm.jpg", in: "hub", "an elm")
     try review("r5", "lake", "elm.jpg", in: "office.sqlite")
     try camp.carry("tablet", rounds: 2)

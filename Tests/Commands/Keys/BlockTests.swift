@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A hub and two devices whose apps let SQLite count.
+/// A hub and two devices. In all three databases, SQLite assigns the primary keys of new rows.
 @Suite("Each replica hands out keys of its own, and the app need not know")
 struct BlockTests {
   let camp: CommandLineFixture
@@ -99,7 +99,7 @@ struct BlockTests {
 
   @Test("a range that runs short is warned of, goes on beyond its end, and what collides there gets new keys")
   func usedUp() throws {
-    // The tablet's range ends where the phone's begins.
+    // The tablet's range of keys ends at the beginning of the phone's range.
     for number in 1...92 { try camp.sql("tablet/data.sqlite", "INSERT INTO orders (name) VALUES ('t\(number)')") }
     #expect(camp.device("tablet", "status").out.contains("8 keys left for new rows of orders"))
     for number in 93...103 { try camp.sql("tablet/data.sqlite", "INSERT INTO orders (name) VALUES ('t\(number)')") }

@@ -1,10 +1,11 @@
 import SatchelJSON
 import Testing
 
-/// A device writes a row again before it knows that the hub did not take its earlier change of the row.
+/// A device changes a row again before it knows that the hub did not accept its earlier change of this row.
 @Suite("Changes made on a change that was not taken")
 struct EarlierChangeTests {
-  /// How the two changes of the device reach the hub.
+  /// How the device's two changes reach the hub. `twoExports`: the first export is lost, and the second export carries
+  /// both changes.
   enum Delivery: CaseIterable { case twoBundles, twoExports, oneExport }
 
   private func deliver(_ lab: TwoDeviceFixture, _ first: String, _ second: String, as delivery: Delivery) throws {
@@ -98,7 +99,7 @@ struct EarlierChangeTests {
     try lab.sql("office", "DELETE FROM parents")
     try lab.deliver("tablet")
     #expect(try lab.rows("office", "SELECT DISTINCT state FROM satchel_conflicts") == "held")
-    // The office writes the tablet's value, and the parent comes back.
+    // The office writes the value that the tablet wrote, and inserts the missing parent.
     try lab.sql("office", "UPDATE r SET c = 1; INSERT INTO parents VALUES ('p')")
     try lab.deliver("phone")
     #expect(try lab.rows("office", "SELECT DISTINCT state, winner FROM satchel_conflicts") == "settled|device")
@@ -136,7 +137,7 @@ struct EarlierChangeTests {
     #expect(states == (policy == "hub" ? "settled" : "open"))
   }
 
-  /// The heads of the two units, the earlier unit first.
+  /// The ids of the two units' first conflicts. The earlier unit is first.
   private func heads(_ lab: TwoDeviceFixture) throws -> [String] {
     try lab.rows("office", "SELECT unit FROM satchel_conflicts GROUP BY unit ORDER BY min(generation)")
       .split(separator: "\n").map(String.init)
@@ -187,7 +188,7 @@ struct EarlierChangeTests {
     try expectBothTransfers(lab)
   }
 
-  /// The hub has taken both transfers of `twoTransfers`.
+  /// Expects that the hub has accepted both transfers of `twoTransfers`.
   private func expectBothTransfers(_ lab: TwoDeviceFixture, _ place: SourceLocation = #_sourceLocation) throws {
     let stocks = try lab.rows("office", "SELECT n FROM stock WHERE id IN ('w', 'y') ORDER BY id")
     #expect(stocks == "12\n7", sourceLocation: place)
@@ -247,7 +248,7 @@ struct EarlierChangeTests {
     """
   private static let dose = "SELECT amount, unit FROM dose WHERE id = 'd'"
 
-  /// Why the hub does not take the device's first change.
+  /// Why the hub does not accept the device's first change.
   struct Refusal: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let office: String

@@ -2,8 +2,8 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// A device moves all pieces of a place to another place and deletes the first place. Meanwhile the first place was
-/// deleted, or left the user's sight.
+/// A device moves all pieces of one place to another place and deletes the first place. Meanwhile the office deleted
+/// the first place, or the user may no longer see it.
 @Suite("Units that delete rows which are gone")
 struct UnitDeleteTests {
   private let camp: CommandLineFixture
@@ -29,20 +29,20 @@ struct UnitDeleteTests {
     try camp.answer("a")
   }
 
-  /// The office deletes or hides the row.
+  /// Two statements of the office: one deletes the row, the other hides it from the user.
   private static func losses(of id: String) -> [String] {
     ["DELETE FROM stock WHERE id = '\(id)'", "UPDATE stock SET place = 'hidden' WHERE id = '\(id)'"]
   }
 
   private static let stock = "SELECT id, qty FROM stock WHERE place <> 'hidden' ORDER BY id"
 
-  /// The lines and conflicts in a bundle, byte for byte.
+  /// The lines and the conflicts in a bundle, as text.
   private func content(_ bundle: String, in camp: CommandLineFixture) throws -> String {
     let unpack = "mkdir content; zstd -dc '\(bundle)' | tar -x -C content; find content -name '*.jsonl' | sort"
     return try StockTool.bash("-euc", "rm -rf content; \(unpack) | xargs -r cat", in: camp.root).text
   }
 
-  /// The device gets a bundle from the hub. Returns the content of the bundle.
+  /// The device imports a bundle from the hub. Returns the bundle's content.
   private func answer(_ camp: CommandLineFixture) throws -> String {
     let file = try camp.emit("a")
     #expect(camp.device("a", "import", file).code == 0)
@@ -53,7 +53,7 @@ struct UnitDeleteTests {
     try camp.rows(database, "SELECT count(*), count(DISTINCT unit) FROM satchel_conflicts")
   }
 
-  /// Everything that the device gets or shows, after the hub has decided.
+  /// Makes the hub decide. Returns everything that the device receives or shows afterwards.
   private func outcome(
     _ loss: String, keep side: String, importedFirst: Bool, in camp: CommandLineFixture
   ) throws -> [String] {
@@ -75,7 +75,7 @@ struct UnitDeleteTests {
     let id = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts WHERE id = unit")
     let decided = camp.hub("conflicts", "resolve", id, "--keep", side)
     #expect(decided.code == 0, "\(decided.error)")
-    // The rows of the decision have the time of the decision.
+    // The stamps of decided rows show the time of the decision, so they are removed before the comparison.
     seen.append(try answer(camp).replacing(#/"stamp":"[0-9a-f]+"/#, with: ""))
     #expect(
       try camp.rows("a/data.sqlite", "SELECT DISTINCT state FROM satchel_conflicts") == "resolved", "\(loss)")
@@ -236,7 +236,7 @@ struct UnitDeleteTests {
   }
 }
 
-/// A device deletes an order with its lines, which left the user's sight.
+/// A device deletes an order together with its lines. Meanwhile the user may no longer see them.
 @Suite("Units that delete a row with its children")
 struct UnitFamilyDeleteTests {
   private static let rows = "SELECT id FROM orders UNION ALL SELECT id FROM lines ORDER BY id"

@@ -3,7 +3,8 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Two devices and an office write transactions that keep a total; bundles are lost, repeated and come in any order.
+/// Two devices and an office write transactions that do not change a total. Bundles are lost, repeated and delivered in
+/// any order.
 @Suite("A total that each transaction keeps is kept everywhere")
 struct UnitHistoryTests {
   private let camp: CommandLineFixture
@@ -12,16 +13,16 @@ struct UnitHistoryTests {
 
   init() throws { camp = try CommandLineFixture() }
 
-  /// The writes, and the property that each transaction keeps.
+  /// The random writes of a test, and the total that each transaction keeps.
   private struct Work {
     let schema: String
     /// The tables of the definition, in JSON.
     let tables: String
-    /// A query, and its only correct answer at any time.
+    /// A query for the total, and its only correct result at any time.
     let total: (query: String, answer: String)
-    /// All rows, for a comparison.
+    /// Queries for all rows, by which the test compares the replicas.
     let rows: [String]
-    /// The statements of one transaction in a database.
+    /// Makes the statements of one random transaction in a database.
     let transaction: (inout SplitMix64, _ database: String) -> [String]
   }
 
@@ -30,7 +31,7 @@ struct UnitHistoryTests {
   ) throws -> String {
     let mark = isMarked ? "INSERT INTO satchel_unit DEFAULT VALUES; " : ""
     let sql = "BEGIN; \(mark)\(work.transaction(&random, database).joined(separator: "; ")); COMMIT"
-    // A write that the database forbids has no effect.
+    // If the database refuses a write, for example by a CHECK, the write has no effect.
     do { try camp.sql(database, sql) } catch is SQLiteError { return "" }
     return "\(database): \(sql)"
   }
@@ -83,14 +84,15 @@ struct UnitHistoryTests {
     try decideAll(work, &random, after: story)
   }
 
-  /// Decides everything that waits, at random, and checks that all sides end equal.
+  /// Decides all waiting conflicts at random. Then checks that all replicas have the same rows.
   private func decideAll(_ work: Work, _ random: inout SplitMix64, after story: [String]) throws {
     for _ in 0..<40 {
       let waiting = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue)
       guard let id = waiting.first?["id"]?.stringValue else { break }
       let shown = try camp.hub("conflicts", "show", id, "--json").json["conflict"]
       let mark = try #require(shown?["row_mark"]?.stringValue)
-      // Who deletes a deleted line again by a decision would take its amount from the total twice.
+      // Never keep the device's delete of a line that is already deleted: it would subtract the line's amount from the
+      // total twice.
       let changes = shown?["changes"]?.arrayValue ?? []
       let deletesAgain = changes.contains { $0["operation"]?.stringValue == "delete" && $0["row"] == .null }
       if !deletesAgain, random.once(in: 2) { camp.hub("conflicts", "resolve", id, "--keep", "device", "--row", mark) }
@@ -109,7 +111,7 @@ struct UnitHistoryTests {
     }
   }
 
-  /// Moves a part of one place's amount to one or two other places.
+  /// Moves a part of the amount of one place to one or two other places.
   private static func stock(_ policy: String) -> Work {
     Work(
       schema: """
@@ -131,8 +133,9 @@ struct UnitHistoryTests {
     }
   }
 
-  /// Adds a line to an order, or changes a line. Lines that were only added here are removed or moved. All sides also
-  /// remove the lines v and w, which no side changes: a total may not count such a line twice.
+  /// Adds a line to an order, changes a line, or removes or moves a line that the same database added. All databases
+  /// may also remove the lines v and w, which are never changed. The hub must not subtract such a line from the total
+  /// twice.
   private static func orders(_ policy: String) -> Work {
     Work(
       schema: """

@@ -1,6 +1,6 @@
 import Testing
 
-/// A device moves all pieces of a place to another place and deletes the first place, in a table whose deleted rows
+/// A device moves all pieces of one place to another place and deletes the first place. In this table, deleted rows
 /// stay and are marked. Meanwhile another writer marked the first place.
 @Suite("Units that delete rows which another writer marked as deleted")
 struct UnitMarkTests {
@@ -39,7 +39,7 @@ struct UnitMarkTests {
     try camp.rows(database, "SELECT count(*), count(DISTINCT unit) FROM satchel_conflicts")
   }
 
-  /// The rows, and the numbers of conflicts and of their units, on both sides.
+  /// Expects these rows on both sides. Expects these numbers of conflicts, and of units that have conflicts.
   private func expect(_ rows: String, _ conflicts: String) throws {
     for database in ["a/data.sqlite", "office.sqlite"] {
       #expect(try camp.rows(database, Self.stock) == rows, "\(database)")
@@ -136,7 +136,7 @@ struct UnitMarkTests {
     try expect("s2|0\ns3|4", "2|1")
   }
 
-  /// The time of a transfer beside an old copy of the database.
+  /// When the device writes the transfer: before another writer marks the row, or later in an old copy of its database.
   enum Writing: CaseIterable { case beforeTheMark, inTheCopy }
 
   @Test("an old copy in the database's place does not count a transfer again", arguments: Writing.allCases)

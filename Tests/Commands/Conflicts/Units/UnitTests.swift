@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// A stock that is moved from place to place: the writes of one transaction are accepted together or not at all.
+/// A device moves stock from place to place. The hub accepts all writes of one transaction together, or none of them.
 @Suite("Changes of one transaction are one unit")
 struct TransactionUnitTests {
   private let camp: CommandLineFixture
@@ -45,7 +45,7 @@ struct TransactionUnitTests {
     return camp.hubAnywhere(["-C", camp.path("hub"), "conflicts", "resolve", id] + words)
   }
 
-  /// The office takes five from the place from which the device takes eight.
+  /// The device takes eight from a place, and the office takes five from the same place. Together this is too much.
   private func takeTooMuch(importedFirst: Bool) throws {
     try open()
     try camp.sql("a/data.sqlite", Self.transfer)
@@ -152,7 +152,7 @@ struct TransactionUnitTests {
     try open()
     try camp.sql("a/data.sqlite", Self.transfer)
     _ = try camp.export("a")
-    // Nothing but its unit keeps this change out.
+    // The hub could accept this change alone. It waits only because the unit before it waits.
     try camp.sql("a/data.sqlite", "UPDATE stock SET qty = qty + 3 WHERE id = 's2'")
     try camp.sql("office.sqlite", "UPDATE stock SET qty = qty - 5 WHERE id = 's1'")
     try camp.deliver("a")
@@ -240,7 +240,8 @@ struct TransactionUnitTests {
     #expect(try stock() == "8 0 6")
   }
 
-  /// A device writes a transfer and another unit, each after a mark, and the office takes too much for the transfer.
+  /// A device marks the beginning of two units: a transfer, and the writes `sql`. The office takes too much for the
+  /// transfer.
   private func meetTransfer(andMarked sql: String) throws {
     let mark = "INSERT INTO satchel_unit DEFAULT VALUES;"
     try camp.sql("a/data.sqlite", mark + Self.transfer)
@@ -348,7 +349,7 @@ struct TransactionUnitTests {
   }
 }
 
-/// An order with its lines: a row and its children are accepted together or not at all.
+/// An order with its lines. The hub accepts a row and its children together, or none of them.
 @Suite("A row and its children are one unit")
 struct ParentUnitTests {
   private let camp: CommandLineFixture

@@ -1,6 +1,6 @@
 import Testing
 
-/// A waiting unit whose rows trade a UNIQUE value.
+/// A unit that waits at the hub, and whose rows trade a UNIQUE value.
 @Suite("Waiting units that trade UNIQUE values")
 struct WaitingUnitTests {
   private let camp: CommandLineFixture
@@ -19,7 +19,8 @@ struct WaitingUnitTests {
 
   private func seats() throws -> String { try camp.rows("office.sqlite", "SELECT * FROM seats ORDER BY id") }
 
-  /// The tablet's unit moves the holders round, and takes four pieces from a seat at which the office leaves two.
+  /// In one unit, the tablet moves the holders to other seats and takes four pieces from a seat. At this seat the
+  /// office leaves only two pieces.
   private func trade(_ holders: [(seat: String, holder: String)]) throws {
     let updates = holders.map { "UPDATE seats SET holder = '\($0.holder)' WHERE id = '\($0.seat)';" }.joined()
     try camp.sql(

@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Changes that wait for a missing row, and the effect of the rules when the row comes.
+/// Changes wait at the hub for a missing parent row. When the parent comes, the hub checks them by the rules again.
 @Suite("Waiting changes follow the rules when they enter")
 struct HeldTests {
   private let camp: CommandLineFixture
@@ -15,7 +15,8 @@ struct HeldTests {
 
   init() throws { camp = try CommandLineFixture() }
 
-  /// A hub with the devices a, of ann, and b, of ben. On a, c1 names a parent that does not exist yet.
+  /// Makes a hub with ann's device a and ben's device b. On a, the row c1 names a parent that does not exist at the hub
+  /// yet.
   private func open(_ rules: String) throws {
     try camp.open(schema, CommandLineFixture.definition(#"{ "p": {}, "c": { \#(rules) } }"#), devices: ["a"])
     camp.hub("user", "add", "ben")
@@ -36,7 +37,7 @@ struct HeldTests {
       "office.sqlite", "SELECT operation, kind, state FROM satchel_conflicts ORDER BY generation, key")
   }
 
-  /// Exports the update of c1, deletes c1, and delivers both.
+  /// a exports its update of c1, then deletes c1. The hub receives both changes.
   private func deliverWithDelete() throws {
     _ = try camp.export("a")
     try camp.sql("a/data.sqlite", "DELETE FROM c WHERE id = 'c1'")
@@ -131,7 +132,8 @@ struct HeldTests {
     #expect(try row() == "c1|p1|ann|keep me")
     #expect(try conflicts() == "update|forbidden|held")
     #expect(camp.hub("conflicts", "--json").out.contains("after the last day"))
-    // The day was wrong: the command that corrects it counts what it kept out, and says how to let it in.
+    // A person corrects the last day. The command reports how many changes the wrong day kept out, and how to accept
+    // them.
     let other = camp.hubAnywhere(words + ["--expires", "2001-02-02", "--json"])
     #expect(try other.json["kept_out"] == 0, "\(other.out)")
     let corrected = camp.hubAnywhere(words + ["--expires", "never"])

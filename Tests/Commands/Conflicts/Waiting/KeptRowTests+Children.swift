@@ -1,8 +1,9 @@
 import Testing
 
-/// Rows below a row that is kept out.
+/// Children of a person that the hub has not accepted, because another person has the same PIN.
 extension KeptRowTests {
-  /// Ben's edits: his waiting person is deleted, after its child got another parent. Then the child's last parent.
+  /// Ben gives the child another parent and deletes his waiting person. Each entry has a name, his exports' statements,
+  /// and the child's last parent.
   static let moves: [(String, [String], String)] = [
     ("another parent", ["UPDATE children SET parent = 'ug'; DELETE FROM people WHERE id = 'ub'"], "ug"),
     ("first another parent", ["UPDATE children SET parent = 'ug'", "DELETE FROM people WHERE id = 'ub'"], "ug"),

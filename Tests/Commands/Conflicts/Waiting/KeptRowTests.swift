@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Two users make persons with one PIN, and children of these. The hub accepts the first person.
+/// Two users make a person with the same PIN, and children of these persons. The hub accepts only the first person.
 @Suite("Rows that another row keeps out")
 struct KeptRowTests {
   private static let schema = """
@@ -30,12 +30,13 @@ struct KeptRowTests {
     try Self.queries.map { try camp.rows("phone/data.sqlite", $0) }
   }
 
-  /// The conflict about ben's person.
+  /// The id of the conflict about ben's person.
   private func id(_ camp: CommandLineFixture) throws -> String {
     try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts WHERE kind = 'unique'")
   }
 
-  /// Hub and phone agree, each doctor reports no fault, and nothing is left to deliver.
+  /// Expects that hub and phone have the same rows, that each doctor reports no fault, and that nothing is left to
+  /// deliver.
   func expectPeace(_ camp: CommandLineFixture, _ place: SourceLocation = #_sourceLocation) throws {
     for _ in 0..<2 {
       #expect(camp.device("phone", "export", "--prove").code == 0, sourceLocation: place)
@@ -115,7 +116,7 @@ struct KeptRowTests {
     #expect(try camp.rows("office.sqlite", "SELECT id FROM people") == "ua")
   }
 
-  /// A decision or an action about a waiting row, and ben's rows afterwards.
+  /// Each entry names what happens to the waiting person, and has ben's people and children afterwards.
   static let ends: [(String, [String])] = [
     ("hub", ["", ""]), ("device", ["ub|2|7|Beate", "cb|ub|Bo\ncc|ub|Cy"]),
     ("set", ["ub|2|8|Beate", "cb|ub|Bo\ncc|ub|Cy"]), ("corrected", ["ub|2|9|Beate", "cb|ub|Bo\ncc|ub|Cy"]),
@@ -156,11 +157,11 @@ struct KeptRowTests {
     #expect(try camp.rows("office.sqlite", Self.queries[1]) == end.then[1])
   }
 
-  /// Whether the hub's row comes in a full bundle, and whether an earlier bundle had left ben's person waiting.
+  /// `full`: the hub's row comes in a full bundle. `waited`: an earlier bundle had already left ben's person waiting.
   static let arrivals: [(full: Bool, waited: Bool)] = [(false, false), (false, true), (true, false), (true, true)]
 
-  /// The policy has no part in this. Under `manual` the hub's row would stay anyway until a person decides. Under
-  /// `device` the policy would prefer the phone's row, and hub and phone would differ.
+  /// The result must not depend on the policy. Under `manual`, the hub's row would stay until a person decides. Under
+  /// `device`, the policy would prefer the phone's row, and hub and phone would differ.
   @Test(
     """
     a row that the hub has under the same key replaces the row here, whose values are in the conflict, also if the \
@@ -197,7 +198,7 @@ struct KeptRowTests {
     try expectPeace(camp)
   }
 
-  // MARK: decisions out of sight
+  // MARK: decisions after which the user may not see the row
 
   static let endsOutOfSight = ["set", "moved before", "moved after", "deleted", "another row"]
 
@@ -209,7 +210,8 @@ struct KeptRowTests {
     try camp.deliver("phone")
     try camp.answer("phone")
     #expect(try phone(camp) == ["ub|2|7|Bea", ""])
-    // The phone proves that it has the hub's bundle. So only the decision makes the hub send the row's state again.
+    // With this export the phone proves that it has the hub's bundle. So only the decision can make the hub send the
+    // row again.
     try camp.deliver("phone")
     if end == "moved before" { #expect(camp.hub("user", "set", "ben", "tier=5", "--yes").code == 0) }
     if end == "another row" {

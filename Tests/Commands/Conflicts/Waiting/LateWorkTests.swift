@@ -2,7 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// An area is moved to another user while its worker is out. In these tables her work is still accepted.
+/// The office moves an area to another user while the area's worker, ann, is out. Tables with `"late": "accept"` still
+/// accept her work.
 @Suite("Work that comes late")
 struct LateWorkTests {
   private static let schema = """
@@ -18,7 +19,7 @@ struct LateWorkTests {
 
   private func open(_ tables: String = accepting) throws -> CommandLineFixture {
     let camp = try TwoDeviceFixture(Self.schema, tables).camp
-    // From then on the hub knows what every device has.
+    // These exports prove to the hub which emissions the devices have.
     for device in ["tablet", "phone"] { try camp.deliver(device) }
     return camp
   }
@@ -66,7 +67,7 @@ struct LateWorkTests {
     #expect(camp.device("tablet", "export", "--prove").code == 0)
     try camp.deliver("tablet")
     #expect(camp.hub("compare", "tablet").out == "The hub knows no row of tablet that differs.\n")
-    // The area comes back, and with it all of her work.
+    // The office gives the area back to ann. Her device receives it together with all of her work.
     try camp.sql("office.sqlite", "UPDATE sites SET tier = 1 WHERE id = 'lake'")
     try camp.answer("tablet")
     for table in ["sites", "notes", "shots"] {
@@ -99,7 +100,7 @@ struct LateWorkTests {
     try camp.sql("office.sqlite", Self.moves)
     if importsFirst { try camp.answer("tablet") }
     try camp.deliver("tablet")
-    // The office changed the site, so with "manual" a person decides about the site and everything below it.
+    // The office changed the site too. Under `manual`, a person decides about the site and everything below it.
     let isTaken = policy == "device"
     #expect(
       try camp.rows("office.sqlite", "SELECT (SELECT count(*) FROM sites), (SELECT count(*) FROM notes)")
@@ -134,7 +135,8 @@ struct LateWorkTests {
     let camp = try open(Self.accepting.replacing(#""notes": {"#, with: #""notes": { "conflict": "device","#))
     try camp.sql("tablet/data.sqlite", "INSERT INTO notes VALUES ('new', 'lake', 'ann', 'new')")
     let insert = try camp.export("tablet")
-    // Only the next export has this update. Its time is before the move, so the time alone does not refuse it.
+    // Only the next export has this update. The device writes it before the office moves the area, so its time alone
+    // does not refuse it.
     try camp.sql("tablet/data.sqlite", "UPDATE notes SET words = 'mine' WHERE id = 'new'")
     camp.awaitLaterTime()
     try camp.sql("office.sqlite", Self.moves)
@@ -238,7 +240,7 @@ struct LateWorkTests {
     try camp.sql("tablet/data.sqlite", "UPDATE sites SET name = 'Hills' WHERE id = 'hill'")
     try camp.deliver("tablet")
     try camp.sql("tablet/data.sqlite", "UPDATE sites SET name = 'false' WHERE id = 'lake'")
-    // A device of its own making would not count on from its last stamp.
+    // Imitates a forged device: it sets its clock of stamps back, which a real device never does.
     try camp.sql(
       "tablet/data.sqlite",
       "UPDATE satchel_writes_sites SET satchel_written = satchel_written - 1; UPDATE satchel_capture SET stamp = 0")
@@ -281,7 +283,7 @@ struct LateWorkTests {
     try camp.answer("tablet")
     try camp.deliver("tablet")
     #expect(try camp.rows("office.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "mine")
-    // The same again, under another id and in a later export.
+    // The device reports the same conflict with a false value, under another id and in a later export.
     try camp.sql(
       "tablet/data.sqlite",
       """
@@ -343,7 +345,7 @@ struct LateWorkTests {
     let camp = try open(
       #""sites": { "visible": "tier <= :tier", "conflict": "\#(policy)", "late": "accept" }, "notes": {}, "shots": {}"#)
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'office' WHERE id = 'lake'")
-    // The move is another entry of the log.
+    // The emission makes the hub log the office's change. The move then gets another log entry.
     _ = try camp.emit("phone")
     camp.awaitLaterTime()
     try camp.sql("tablet/data.sqlite", "UPDATE sites SET name = 'mine' WHERE id = 'lake'")

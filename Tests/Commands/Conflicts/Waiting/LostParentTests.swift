@@ -1,7 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// Two users make persons with one PIN, and children of these. The policy decides for the person at the hub.
+/// Two users make a person with the same PIN, and children of these persons. The policy decides which person stays at
+/// the hub.
 @Suite("Rows that refer to a row that lost a conflict")
 struct LostParentTests {
   private static let schema = """
@@ -10,7 +11,7 @@ struct LostParentTests {
     CREATE TABLE toys (id TEXT PRIMARY KEY, child TEXT REFERENCES children (id));
     """
 
-  /// The hub has the tablet's person. The phone has its own rows, and neither delivered nor imported since.
+  /// Makes a hub that has the tablet's person. The phone has its own person, and has not exchanged bundles since.
   private func openBeforeExchange(_ policy: String) throws -> CommandLineFixture {
     let camp = try TwoDeviceFixture(
       Self.schema, #""people": { "conflict": "\#(policy)" }, "children": {}, "toys": {}"#
@@ -102,7 +103,7 @@ struct LostParentTests {
     #expect(try camp.rows("phone/data.sqlite", "SELECT id FROM toys") == "tb")
   }
 
-  /// - Parameter isReported: whether the hub knows of the conflicts before.
+  /// - Parameter isReported: whether the hub already knows the conflicts from the device's report.
   @Test(
     "a user who decides against the row on the device can decide about them there at once", arguments: [false, true])
   func decidedOnDevice(isReported: Bool) throws {

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A database that an import cannot write, while other imports come through.
+/// One import fails because the database refuses its writes. Other imports succeed.
 @Suite("A failed import is in status until it is done")
 struct UntakenBundleTests {
   private let camp: CommandLineFixture
@@ -18,7 +18,7 @@ struct UntakenBundleTests {
       CommandLineFixture.definition(#"{ "a": {}, "b": {} }"#), devices: devices)
   }
 
-  /// An app's search index over table a that no write of an import gets past.
+  /// Gives table a a full-text index of the app that makes every write of an import fail.
   private func block(_ database: String) throws {
     try camp.sql(
       database,
@@ -32,7 +32,7 @@ struct UntakenBundleTests {
     try #require(try outcome.json["failed_imports"]?.arrayValue)
   }
 
-  /// The hub with a bundle of the device p that it cannot take, and the file of it.
+  /// Makes a hub that fails to import a bundle from the device p. Returns the bundle's path.
   private func failAtHub() throws -> String {
     try open(devices: ["p", "r"])
     try camp.sql("p/data.sqlite", "UPDATE a SET x = 1")
@@ -98,7 +98,7 @@ struct UntakenBundleTests {
     #expect(!camp.device("p", "status").out.contains("Failed"))
   }
 
-  /// Gives a table an index with a function that no program here has.
+  /// Gives a table an index with a function that is missing in all programs of the test.
   private func addUnknownFunction(to database: String) throws {
     try camp.sql(
       database,

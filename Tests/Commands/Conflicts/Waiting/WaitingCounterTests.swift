@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Two devices make one row and count in it, and a new row waits at the hub because its parent is missing.
+/// Two devices make the same row and count in it. A new row waits at the hub because its parent is missing.
 @Suite("Counters of new rows that waited")
 struct WaitingCounterTests {
   private let camp: CommandLineFixture
@@ -10,7 +10,7 @@ struct WaitingCounterTests {
 
   enum Kind: String, CaseIterable { case sameKey, folded }
 
-  /// A hub whose office deleted the site `s`, which the devices a and b still have.
+  /// Makes a hub with the devices a and b. The office deletes the site `s`, which both devices still have.
   private func open(_ kind: Kind, policy: String = "manual") throws {
     let rules = #""conflict": "\#(policy)", "# + (kind == .folded ? #""unique": "fold", "keys": "rekey", "# : "")
     try camp.open(
@@ -57,9 +57,10 @@ struct WaitingCounterTests {
     try expect("oaks|10|[1]")
   }
 
-  /// By its policy the waiting row would win with its parent, which is missing. So it waits beside the other row.
+  /// The policy prefers the row of a, but this row waits at the hub because its parent is missing.
   ///
-  /// The other device counts 3 or 5. With 3, the hub's count equals the count of the waiting row when that row enters.
+  /// The other device counts 3 or 5. With 3, a adds 2 to the hub's count, so the hub's count is 5 when the waiting row
+  /// enters. The waiting row also has the count 5.
   @Test("a device that counts on the other row before its own row enters loses no count", arguments: [3, 5])
   func countedMeanwhile(_ other: Int) throws {
     try open(.sameKey, policy: "device")

@@ -35,7 +35,7 @@ struct ConsoleDevicesTests {
       ] {
         #expect(page.contains(words), "\(words) in \(page)")
       }
-      // The ledger has bundles of the other device, too.
+      // The page does not show the phone, although the hub's ledger also has bundles of the phone.
       #expect(!page.contains("<option>ann</option>") && !page.contains(">phone<"))
       let none = browser.get("/device?name=none")
       #expect(none.status == 409 && none.text.contains("There is no device none."))
@@ -100,7 +100,7 @@ struct ConsoleDevicesTests {
         #expect(!page.text.contains("<style") && !page.text.contains(" style=") && !page.text.contains(" onclick"))
         #expect(!page.text.contains("&lt;td") && !page.text.contains("Markup("), "\(path)")
       }
-      // With many users, a name is typed.
+      // If there are many users, the page has a text field for the name instead of a list.
       #expect(browser.get("/provision").text.contains("<input name=\"user\""))
     }
   }
@@ -156,7 +156,7 @@ struct ConsoleDevicesTests {
       #expect(try member("expires") != nil)
       let shown = browser.get("/device?name=tablet").text
       #expect(shown.contains("<dt>Last day</dt><dd>2099-12-31") && shown.contains("No last day ..."), "\(shown)")
-      // The button follows the field in the form.
+      // The browser sends the button's value after the field's value, so the button counts.
       let never = browser.get("/device-set?name=tablet&expires=2099-12-31&expires=never").text
       #expect(never.contains("no last day any more"), "\(never)")
       #expect(change(browser, "expires", "never") == 303)
@@ -194,7 +194,7 @@ struct ConsoleDevicesTests {
 
   // MARK: New devices
 
-  /// A device that asks to join, and the fingerprint that it shows.
+  /// Makes a device that asks to join. Returns the fingerprint that the device shows.
   private func ask(_ name: String) throws -> String {
     let made = camp.deviceAnywhere(
       "init", camp.path(name), "--dataset", "camp", "--name", name, "--request", camp.path("\(name).satchel"))
@@ -224,7 +224,7 @@ struct ConsoleDevicesTests {
       }
       #expect(page.text.utf8.count <= 20_000)
       #expect(camp.hub("device", "show", "new").code == 1)
-      // The second form is compared again.
+      // A second form with other values cannot avoid the comparison: the hub compares the fingerprint again.
       let request = ["request": page.hidden("request")]
       let forged = browser.post("/enrol-now", typing(hub).merging(request) { $1 })
       #expect(forged.status == 409 && camp.hub("device", "show", "new").code == 1, "\(forged)")
@@ -261,7 +261,7 @@ struct ConsoleDevicesTests {
     }
   }
 
-  /// The request of the tablet for a new name, and the fingerprint that it shows.
+  /// Makes the tablet's request for a new name. Returns it and the fingerprint that the tablet shows.
   private func renew() throws -> (file: (name: String, bytes: [UInt8]), fingerprint: String) {
     let path = camp.path("second.satchel")
     let renewed = camp.device("tablet", "renew", "--name", "second", "--request", path, "--json")
@@ -290,7 +290,7 @@ struct ConsoleDevicesTests {
       let other = post(["fingerprint": hub])
       #expect(other.status == 409 && other.text.contains("the fingerprints differ"), "\(other)")
       #expect(!other.text.contains(shown))
-      // The person saw another statement.
+      // The form says that the person read another statement than the page's.
       let unread = post(["fingerprint": shown, "claim": "The device is new."])
       #expect(unread.text.contains(claim) && !unread.text.contains("The fingerprints agree"), "\(unread)")
       let agreed = post(["fingerprint": shown])

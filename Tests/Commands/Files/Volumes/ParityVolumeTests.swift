@@ -5,7 +5,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Bundles in pieces of which some are lost, through the commands.
+/// Exports in volumes of which some are lost. The tests use the commands.
 @Suite("Parity volumes")
 struct ParityVolumeTests {
   let camp: CommandLineFixture
@@ -28,7 +28,7 @@ struct ParityVolumeTests {
       ["-C", camp.path("tablet"), "export", "--volume-size", "64K", "--to", camp.path("stick"), "--json"] + words)
   }
 
-  /// The volumes of an export, and the number of them that is enough.
+  /// The volumes of an export, and how many of them the hub needs.
   private func volumes(_ outcome: CommandLineFixture.Outcome) throws -> (paths: [String], needed: Int) {
     #expect(outcome.code == 0, "\(outcome)")
     let paths = try #require(try outcome.json["volumes"]?.arrayValue).compactMap(\.stringValue)
@@ -43,7 +43,7 @@ struct ParityVolumeTests {
     #expect(needed > 3 && paths.count == needed + 2)
     #expect(Paths.name(of: paths[needed]) == "camp-tablet-hub-1-p1of2.satchel")
     for path in paths { #expect(try HostFileSystem().size(path) <= 64 << 10) }
-    // The first and the last volume are lost. The parity volumes travel on the other stick.
+    // The first and the last data volume are lost. The parity volumes travel on the other stick.
     try camp.remove("stick/\(Paths.name(of: paths[0]))")
     try camp.remove("stick/\(Paths.name(of: paths[needed - 1]))")
     for path in paths.suffix(2) {

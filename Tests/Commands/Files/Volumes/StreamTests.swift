@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A clock that makes everything appear slow.
+/// A clock that runs fast, so that all work appears slow.
 private final class HurryingClock: WallClock {
   private let now = Mutex<Int64>(1_800_000_000_000)
 

@@ -5,7 +5,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Bundles in pieces, through the commands.
+/// Bundles in volumes. The tests use the commands.
 @Suite("Volumes")
 struct VolumeTests {
   let camp: CommandLineFixture
@@ -24,7 +24,7 @@ struct VolumeTests {
       """)
   }
 
-  /// Exports in volumes of 64 KiB and returns their paths.
+  /// Exports in volumes of 64 KiB. Returns the volumes' paths.
   private func volumes(_ words: String..., to folder: String = "stick", size: String = "64K") throws -> [String] {
     let outcome = camp.device("tablet", "export", "--volume-size", size, "--to", camp.path(folder), "--json")
     return try list(outcome)

@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Pieces of bundles that never become complete.
+/// Volumes of bundles that never become complete.
 @Suite("Volumes that wait for others")
 struct WaitingPartTests {
   let camp: CommandLineFixture
@@ -14,7 +14,7 @@ struct WaitingPartTests {
     try camp.makeFolder("stick")
   }
 
-  /// Exports in volumes, and returns their paths.
+  /// Exports in volumes. Returns the volumes' paths.
   private func volumes(_ folder: String = "stick") throws -> [String] {
     try camp.sql(
       "tablet/data.sqlite",
@@ -72,7 +72,7 @@ struct WaitingPartTests {
     #expect(oldest.hasSuffix("hub-1-") && name.hasPrefix("camp-tablet-hub-1-"))
     let refused = camp.hub("import", camp.path("stick-1/\(name)"))
     #expect(refused.code == 3 && refused.error.contains("no more room for pieces"), "\(refused)")
-    // The newest bundle is still completed.
+    // The newest bundle can still be completed.
     let last = try HostFileSystem().list(camp.path("stick-10")).map { camp.path("stick-10/\($0)") }
     #expect(camp.hubAnywhere(["-C", camp.path("hub"), "import"] + last).code == 0)
     #expect(try waiting == [])
