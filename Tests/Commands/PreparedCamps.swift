@@ -3,28 +3,28 @@ import Glibc
 import SatchelPlatform
 import Synchronization
 
-/// Copies of camps just after they were opened. Later tests that need such a camp copy its files, because the commands
-/// that open a camp take longer than most tests.
+/// Copies of camps just after they were opened. The commands that open a camp take longer than most tests. So later
+/// tests that need such a camp copy its files.
 ///
-/// At most one living camp belongs to a copy. So two camps of one test never have the same keys and ids. There are at
-/// least two copies of a kind, and tests use them in turn.
+/// At most one living camp belongs to a copy. Therefore two camps of one test never have the same keys and ids. There
+/// are at least two copies of each kind, and tests use them in turn.
 ///
-/// A copy is used for one minute, because the tools call a time "just now" for 90 seconds. With SATCHEL_UNPREPARED=1
-/// each test runs the commands itself.
+/// A copy is used for one minute only, because the tools call a time "just now" for 90 seconds. If SATCHEL_UNPREPARED
+/// is 1, each test runs the commands itself.
 final class PreparedCamps: Sendable {
   static let shared = PreparedCamps()
   static let areUsed = ProcessInfo.processInfo.environment["SATCHEL_UNPREPARED"] == nil
 
-  /// The folder of a copy. It is removed with this object.
+  /// The folder of a copy. Its deinitialiser removes the folder.
   final class Copy: Sendable {
-    /// Everything on which the files depend, except chance and the time.
+    /// Everything that decides the content of the files, except for random numbers and the time.
     let kind: [String]
     let camp: String
     private let made = ContinuousClock.now
 
     fileprivate init(of other: String, _ kind: [String]) throws {
       self.kind = kind
-      // Not where the camps are: that place may be small, because it is in memory.
+      // The copies are not in the folder of the camps. That folder may be in memory and have little room.
       camp = Paths.join(NSTemporaryDirectory(), "satchel-prepared-\(UUID().uuidString)")
       try CommandLineFixture.copy(other, to: camp)
     }
@@ -42,10 +42,11 @@ final class PreparedCamps: Sendable {
 
   private let places = Mutex<[[String]: [Place]]>([:])
 
-  // The copies that no test has in the end are removed with the process.
+  // At the end of the process, the copies that belong to no test are removed.
   private init() { atexit { PreparedCamps.shared.places.withLock { $0.removeAll() } } }
 
-  /// A copy of this kind that belongs to no living camp; nil: the caller opens its camp by commands.
+  /// Returns a copy of this kind that belongs to no living camp. Returns nil if there is none; the caller then runs the
+  /// commands.
   func take(_ kind: [String]) -> Copy? {
     places.withLock { places in
       places = places.mapValues { $0.filter { $0.isTaken || $0.copy.isRecent } }
@@ -57,14 +58,14 @@ final class PreparedCamps: Sendable {
     }
   }
 
-  /// Makes a copy of a camp that was just opened by commands. The copy belongs to this camp.
+  /// Makes a copy of a camp that commands have just opened. The copy belongs to this camp.
   func add(copyOf camp: String, _ kind: [String]) throws -> Copy {
     let copy = try Copy(of: camp, kind)
     places.withLock { $0[kind, default: []].append(Place(copy: copy, isTaken: true)) }
     return copy
   }
 
-  /// The camp that belonged to this copy is no more.
+  /// Called when the camp to which this copy belonged is gone.
   func giveBack(_ copy: Copy) {
     places.withLock { places in
       guard let place = places[copy.kind]?.firstIndex(where: { $0.copy === copy }) else { return }
@@ -74,9 +75,9 @@ final class PreparedCamps: Sendable {
 }
 
 extension CommandLineFixture {
-  /// Opens this empty camp by commands, or by the files of a camp that the same commands opened. The commands may open
-  /// the camp as another kind first.
-  /// - Parameter kind: everything on which the result depends.
+  /// Opens this empty camp. It runs the commands, or copies a camp that the same commands opened before. The commands
+  /// may first open the camp as another kind.
+  /// - Parameter kind: everything that decides the result.
   func open(as kind: [String], _ commands: () throws -> Void) throws {
     let isEmpty = try FileManager.default.contentsOfDirectory(atPath: root).isEmpty
     guard PreparedCamps.areUsed, isEmpty, hasUsualPlatform, !isOpening else { return try commands() }

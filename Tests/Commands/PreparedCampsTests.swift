@@ -11,7 +11,7 @@ struct PreparedCampsTests {
 
   @Test("no two living camps have the same keys, and each of them works in its own folder")
   func different() throws {
-    // After these there are copies.
+    // After these three camps, copies exist.
     for _ in 0..<3 { _ = try camp() }
     let camps = try (0..<4).map { _ in try camp() }
     let keys = try camps.map { try $0.hub("keys", "show", "--json").json["fingerprint"]?.stringValue }

@@ -3,11 +3,11 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// An office with any tables, ann's tablet and ben's phone, who all write.
+/// An office with any tables, ann's tablet and ben's phone. All three write rows.
 struct TwoDeviceFixture {
   let camp: CommandLineFixture
 
-  /// - Parameter more: further members of the dataset.
+  /// - Parameter more: further members of the dataset's definition.
   init(
     _ schema: String, _ tables: String, attributes: String = #""tier": "integer""#, more: String = ""
   ) throws {
@@ -35,12 +35,12 @@ struct TwoDeviceFixture {
   func rows(_ who: String, _ text: String) throws -> String {
     try camp.rows(who == "office" ? "office.sqlite" : "\(who)/data.sqlite", text)
   }
-  /// Waits until the next write of any side is later.
+  /// Waits until the next write on any side gets a later time.
   func wait() throws {
     camp.awaitLaterTime()
   }
 
-  /// A copy of the device's newest export.
+  /// Makes the device export. Returns the path of a copy of the export.
   func export(_ name: String) throws -> String {
     let outcome = camp.device(name, "export", "--json")
     #expect(outcome.code == 0, "\(outcome.error)")
@@ -96,8 +96,7 @@ struct TwoDeviceFixture {
     }
   }
 
-  /// Both devices deliver and fetch until nothing is new, three times at most. A file that came once is not carried
-  /// again.
+  /// Both devices deliver and import until no bundle is new, at most three times. A file is not carried twice.
   private func exchange() throws {
     var carried: Set<Data> = []
     func isNew(_ file: String) throws -> Bool {
@@ -115,7 +114,8 @@ struct TwoDeviceFixture {
     }
   }
 
-  /// Expects after some cycles: same rows everywhere, nothing pending, no fault for the doctors.
+  /// Exchanges bundles. Expects that all replicas then have the same rows, that nothing is pending, and that no doctor
+  /// finds a fault.
   func peace(_ queries: [String], location: SourceLocation = #_sourceLocation) throws {
     try exchange()
     for query in queries {

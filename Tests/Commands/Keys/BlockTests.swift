@@ -172,7 +172,8 @@ struct BlockTests {
     let office = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
     let joined = camp.device("barge", "import", first, "--fingerprint", office)
     #expect(joined.code == 0, "\(joined.error)")
-    // SQLite goes on from the greatest row until the hub knows that row, and has answered.
+    // The barge has no range of keys yet. So SQLite assigns the key after the greatest one, until the hub's answer
+    // brings a range.
     try order("barge/data.sqlite", "later")
     try camp.sql("barge/data.sqlite", "INSERT INTO orders VALUES (50, 'chosen')")
     let export = try #require(try camp.device("barge", "export", "--json").json["file"]?.stringValue)

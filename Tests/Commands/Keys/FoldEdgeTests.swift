@@ -158,7 +158,7 @@ struct FoldEdgeTests {
     try lab.sql("phone", "INSERT INTO bookings VALUES ('p', 'blue', 7, 'Ben', NULL)")
     _ = try lab.export("phone")
     try lab.sql("phone", then)
-    // Another change waits too: a wish for a booking that does not exist.
+    // The phone has another change that must wait: a wish for a booking that does not exist.
     try lab.sql("phone", "INSERT INTO wishes VALUES ('w', 'nowhere', 'tea')")
     try lab.deliver("phone")
     try lab.answer("phone")
@@ -189,7 +189,8 @@ struct FoldEdgeTests {
     try lab.answer("phone")
     if let second { lab.hear(second) }
     try lab.peace(Self.all)
-    // Otherwise the value written into o would be lost, and the conflict would name that of p, which is kept.
+    // The device's note for o must be kept. Otherwise it would be lost, and the conflict would show the note for p
+    // instead.
     #expect(try lab.rows("office", "SELECT note FROM bookings WHERE id = 'o'") == "of o")
   }
 
@@ -258,7 +259,7 @@ struct FoldEdgeTests {
     try lab.answer("phone")
     try lab.peace(["SELECT * FROM bookings ORDER BY id"])
     #expect(try lab.rows("office", "SELECT guest FROM bookings WHERE room = 'red'") == "Olga")
-    // The office's booking was not deleted.
+    // No conflict says that the office's booking was deleted.
     #expect(try !lab.kinds().contains { $0.contains("delete [") || $0.contains(" delete ") })
   }
 
@@ -401,7 +402,7 @@ struct FoldEdgeTests {
       #""rooms": { "visible": "1", "write": "owner = :user", "unique": "fold", "conflict": "newest" }, "wishes": { "write": "1" }"#
     )
     try lab.sql("office", "INSERT INTO rooms VALUES ('o', 'Red', 'ann', NULL)")
-    // Two writes in one millisecond would be equally new.
+    // Two writes in one millisecond would have the same time, so neither would be newer.
     try lab.wait()
     try lab.sql("phone", "INSERT INTO rooms VALUES ('p', 'Red', 'ben', 'mine'); INSERT INTO wishes VALUES ('w', 'p')")
     if hubFirst { try lab.deliver("phone") }

@@ -2,7 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Two devices and an office that make bookings under their own ids. A room and a day are one booking, whoever made it.
+/// Two devices and an office make bookings under their own ids. Bookings with the same room and day are folded into one
+/// row.
 @Suite("A row that was made twice becomes one, and its children hang on that")
 struct FoldTests {
   let camp: CommandLineFixture
@@ -64,7 +65,7 @@ struct FoldTests {
     } ?? []
   }
 
-  /// The device's bundle goes to the hub, and the hub's bundle comes back.
+  /// The device delivers a bundle to the hub, and imports the hub's bundle.
   private func cycle(_ name: String) throws {
     try camp.deliver(name)
     try answer(name)
@@ -97,7 +98,7 @@ struct FoldTests {
       try imported.json["bundles"]?.arrayValue?.first?["folded"] == [["table": "bookings", "key": "p", "to": "t"]])
     #expect(try bookings("office.sqlite") == "t|Blue|1|Ada|NULL|3|tea for p,tea for t")
     try expectPeace("t|Blue|1|Ada|NULL|3|tea for p,tea for t")
-    // The smaller number of beds is in the record, and nothing else.
+    // The record keeps only the smaller number of beds.
     #expect(try kinds() == ["insert/insert settled"])
     #expect(camp.hub("history", "bookings", "p").out.contains("A row that phone made under this key is [t] here."))
   }
@@ -156,8 +157,8 @@ struct FoldTests {
     try book("phone/data.sqlite", "p", beds: 3)
     try cycle("tablet")
     try camp.deliver("phone")
-    // Both rows had no note. Since the numbers of beds differ, the hub does not count the tablet's row as seen by the
-    // phone.
+    // Both devices made the booking without a note. The numbers of beds differ, so the hub does not treat the tablet's
+    // row as known to the phone.
     try camp.sql("phone/data.sqlite", "UPDATE bookings SET note = 'late' WHERE id = 'p'")
     try camp.deliver("phone")
     #expect(try kinds() == ["insert/insert settled"])
@@ -230,7 +231,7 @@ struct FoldTests {
 
   @Test("a booking that waited for its room becomes one with the booking that came meanwhile")
   func waited() throws {
-    // The room is removed at the hub before either device learns of it.
+    // The hub gives the room another id before either device imports this change.
     try camp.sql("office.sqlite", "UPDATE rooms SET id = 'azure'")
     try book("phone/data.sqlite", "p")
     try cycle("phone")
@@ -253,8 +254,7 @@ struct FoldTests {
     try answer("phone")
     try book("phone/data.sqlite", "p", day: 1)
     camp.hub("import", try #require(try camp.device("phone", "export", "--json").json["file"]?.stringValue))
-    // The office moves its booking to the day of the phone's booking, which has arrived by now. It has to give up that
-    // day.
+    // The phone's booking has arrived at the hub. The office moves it to day 3, and moves its own booking to day 1.
     try camp.sql(
       "office.sqlite", "UPDATE bookings SET day = 3 WHERE id = 'p'; UPDATE bookings SET day = 1 WHERE id = 'o'")
     try camp.sql(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Test data is beside the checkout, and is never a part of it.
+/// Test data is beside the checkout, and never a part of it.
 private let package = PackageFolder.data("geopackage/base_fk.gpkg")
 
 @Suite(
@@ -17,7 +17,7 @@ struct GeoPackageKeyTests {
     let camp = try CommandLineFixture()
     try FileManager.default.copyItem(atPath: package.path, toPath: camp.path("office.sqlite"))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: camp.path("office.sqlite"))
-    // The triggers of its index need functions that only a GIS has. This test is about keys.
+    // The triggers of the spatial index need functions that only a GIS has. This test is about keys, so it drops them.
     try camp.sql(
       "office.sqlite",
       camp.rows(

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Keys that SQLite considers equal, and that a column holds in several spellings: 1 and 1.0, 'k' and 'K'.
+/// Primary keys that SQLite considers equal, although their values differ: for example 1 and 1.0, or 'k' and 'K'.
 @Suite("One key in several spellings")
 struct KeySpellingTests {
   private static let rows = "SELECT typeof(id) || ' ' || id || ' ' || note FROM marks ORDER BY id, typeof(id)"
@@ -122,7 +122,7 @@ struct KeySpellingTests {
 }
 
 extension TwoDeviceFixture {
-  /// Kind, state and operation of each conflict.
+  /// The kind, state and operation of each conflict.
   fileprivate func endings(_ who: String? = nil) throws -> [String] {
     try conflicts(who).map { record in
       ["kind", "state", "operation"].compactMap { record[$0]?.stringValue }.joined(separator: " ")

@@ -3,7 +3,8 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// Columns that cannot name rows, and rules that cannot depend on a key that each replica assigns by itself.
+/// Columns that cannot name rows, and rules that read a local key. Such rules are refused, because each replica assigns
+/// local keys by itself.
 @Suite("A key in the dataset that cannot name rows is refused, with what to do")
 struct NamedKeyRefusalTests {
   struct Refusal: Sendable, CustomTestStringConvertible {
@@ -133,7 +134,7 @@ struct NamedKeyRefusalTests {
         """,
       tables: named + #", "photos": {}, "trees_photos": {}"#,
       words: ["tables.trees_photos", "its column base_id refers to fid of trees, as gpkgext_relations says"]),
-    // In any table, the position of a row says nothing about the row.
+    // The rowid of a table without a local key is local too, so a rule may not read it.
     Refusal(
       schema: "CREATE TABLE notes (id TEXT PRIMARY KEY)", tables: #""notes": { "visible": "rowid < 9" }"#,
       words: ["tables.notes.visible", "it reads rowid of notes, which each replica assigns by itself"]),

@@ -4,8 +4,8 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Tables whose rows a UNIQUE column names. Their INTEGER PRIMARY KEY is local to each replica. Programs there use it
-/// to name rows, so it must stay as long as the row does.
+/// Tables whose rows are named by a UNIQUE column. Their INTEGER PRIMARY KEY is a local key of each replica. Other
+/// programs use it to find rows, so a row must keep its local key.
 @Suite("Rows that other columns name than the PRIMARY KEY")
 struct NamedKeyTests {
   private let camp: CommandLineFixture
@@ -25,7 +25,7 @@ struct NamedKeyTests {
     "trees": "SELECT uuid, plot, label, height FROM trees ORDER BY uuid",
   ]
 
-  /// Local keys differ between replicas.
+  /// Makes a hub and devices whose rows have other local keys on each replica.
   private func open(
     _ devices: [String] = ["tablet"], plots: String = "", trees: String = "", counting: Bool = false
   ) throws {
@@ -50,7 +50,7 @@ struct NamedKeyTests {
     return Dictionary(uniqueKeysWithValues: rows)
   }
 
-  /// Expects that rows before and after `body` keep their local keys.
+  /// Expects that `body` does not change the local key of any row that still exists.
   private func keepingLocalKeys(_ databases: [String], _ words: String = "", _ body: () throws -> Void) throws {
     let before = try databases.map(localKeys)
     try body()
@@ -129,11 +129,13 @@ struct NamedKeyTests {
     try open()
     try camp.sql("office.sqlite", "INSERT INTO trees (uuid, label) VALUES ('t4', 'd')")
     try camp.answer("tablet")
-    // While t3 is out, SQLite itself would give its local key to the next row.
+    // The trees t4 and t3 get the greatest local keys. While t3 is out of the table, SQLite would give its key to the
+    // next new row.
     try camp.sql(
       "tablet/data.sqlite", "UPDATE trees SET fid = 200 WHERE uuid = 't4'; UPDATE trees SET fid = 201 WHERE uuid = 't3'"
     )
-    // The new row waits for the label of t3, which waits for the label of t4.
+    // The new tree a0 needs the label of t3, and t3 needs the label of t4. So t3 is out of the table while a0 is
+    // inserted.
     try camp.sql(
       "office.sqlite",
       """
@@ -300,7 +302,7 @@ struct NamedKeyTests {
         "visits": { "key": ["id"], "references": { "tree": "trees" } } } }
       """)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM visits") == "v1")
-    // A visit that came before its tree waits for it.
+    // A visit waits at the hub if its tree comes later.
     try camp.sql(
       "tablet/data.sqlite",
       "INSERT INTO visits (id, tree) VALUES ('v3', 'new'); INSERT INTO trees (uuid, tier) VALUES ('new', 1)")

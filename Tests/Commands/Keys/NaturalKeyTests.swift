@@ -1,8 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// A room and a day can be booked once. The office and a tablet book the same under their own ids, and do not fold the
-/// bookings into one.
+/// A room and a day can be booked once. The office and a tablet make the same booking under different ids. The dataset
+/// does not fold the two rows.
 @Suite("Two rows with one natural key")
 struct NaturalKeyTests {
   let camp: CommandLineFixture
@@ -18,7 +18,7 @@ struct NaturalKeyTests {
       """, CommandLineFixture.definition(#"{ "bookings": { \#(rules) }, "wishes": {} }"#), devices: ["tablet"])
   }
 
-  /// Both write, one of them certainly later than the other.
+  /// The tablet and the office write. `later` says which of them writes later.
   private func book(_ tablet: String, _ office: String, laterIs later: String) throws {
     try camp.sql("tablet/data.sqlite", tablet)
     try camp.sql("office.sqlite", office)
@@ -39,7 +39,7 @@ struct NaturalKeyTests {
     try camp.rows(database, "SELECT id, guest FROM bookings WHERE room = 'red' ORDER BY id")
   }
 
-  /// Whatever was decided, both sides have the same rows, and nothing is left to send.
+  /// Expects that both sides have the same rows and have nothing left to send, whatever was decided.
   private func expectPeace() throws {
     for _ in 0..<2 {
       try deliver()
@@ -95,7 +95,8 @@ struct NaturalKeyTests {
     #expect(try red("office.sqlite") == (deviceWins ? "old|Ada" : "o|Olga"))
     #expect(
       try camp.rows("office.sqlite", "SELECT room FROM bookings WHERE id = 'old'") == (deviceWins ? "red" : "blue"))
-    // By the stamps only a new row loses. In the other order an old row would have to go.
+    // By its stamp, only a new row can lose. With `newest` and the office as winner, the old row would have to go, so a
+    // person decides.
     let state = test.policy == "newest" && !deviceWins ? "open" : test.state
     #expect(try conflicts().map { $0["state"]?.stringValue } == [state])
   }
@@ -171,7 +172,7 @@ struct NaturalKeyTests {
     #expect(try red("tablet/data.sqlite") == "o|Olga\nt|Tess")
   }
 
-  /// The time when the parent of the tablet's row is deleted: before the tablet receives the office's row, or after.
+  /// When the parent of the tablet's row is deleted: before or after the tablet receives the office's row.
   private enum ParentGoes: CaseIterable { case before, afterwards }
 
   @Test(

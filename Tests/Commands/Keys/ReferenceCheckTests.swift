@@ -20,7 +20,7 @@ struct ReferenceCheckTests {
     try (outcome.json["warnings"]?.arrayValue ?? []).compactMap { $0["reason"]?.stringValue }
   }
 
-  /// Makes a hub in which the keys of trees may change.
+  /// Makes a hub that may renumber trees.
   private func initialise(_ visits: String, _ schema: String = columns) throws -> CommandLineFixture.Outcome {
     try TreeFixture.initialise(schema, #""trees": { "keys": "rekey" }, "visits": { \#(visits) }"#)
   }

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Visits refer to a UNIQUE column of trees that is not the key. Values of that column change.
+/// Visits refer to a UNIQUE column of trees that is not the primary key. The tests change values in that column.
 @Suite("Changes of a value to which rows refer")
 struct ReferredValueTests {
   enum Declaration: CaseIterable { case schema, dataset }
@@ -20,7 +20,7 @@ struct ReferredValueTests {
     return survey
   }
 
-  /// The names of trees, and the references to them.
+  /// The names of trees, each with the references of its visits.
   private func references(_ camp: CommandLineFixture, _ database: String) throws -> String {
     try camp.rows(database, "SELECT t.uuid, v.tree FROM visits AS v JOIN trees AS t ON t.uuid = v.tree")
   }
@@ -72,7 +72,7 @@ struct ReferredValueTests {
     try expectEverywhere("OAK|oak", survey)
   }
 
-  /// Expects the tree's name and the reference to it in all databases, and no conflict.
+  /// Expects the tree's name and its reference in all databases, and expects no conflict.
   private func expectEverywhere(_ expected: String, _ survey: TreeFixture) throws {
     for database in TreeFixture.databases {
       #expect(try references(survey.camp, database) == expected, "\(database)")

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Two devices and a hub whose apps all hand out the keys 1, 2, 3, ...
+/// Two devices and a hub. In each database, SQLite assigns the keys 1, 2, 3, ...
 @Suite("A row whose key was taken gets another one, and its children follow")
 struct RekeyTests {
   let camp: CommandLineFixture
@@ -38,7 +38,7 @@ struct RekeyTests {
     }
   }
 
-  /// An order with two lines, of which the second follows the first, and a mark, with the keys that SQLite assigns.
+  /// Inserts an order with two lines and a mark. The second line refers to the first. SQLite assigns the keys.
   private func order(_ database: String, _ name: String) throws {
     try camp.sql(
       database,
@@ -50,7 +50,7 @@ struct RekeyTests {
       """)
   }
 
-  /// All rows by their text, each with the text of the rows that it refers to.
+  /// All rows, each with its own text and the texts of the rows to which it refers. The result contains no keys.
   private func story(_ database: String) throws -> String {
     try camp.rows(
       database,
@@ -126,8 +126,8 @@ struct RekeyTests {
     camp.hub("emit", "--device", "phone")
     try order("phone/data.sqlite", "bens")
     try order("office.sqlite", "office again")
-    // Delivered, and renamed at the hub to another key than the device will find by itself. The bundle with the new key
-    // is not made yet when the older bundle comes.
+    // The hub has merged the row under another key than the device will choose. The device imports an older bundle,
+    // which does not contain the hub's key yet.
     camp.deliver("phone", 1)
     camp.device("phone", "import", camp.path("hub/bundles/outbox/camp-hub-phone-2.satchel"))
     try camp.sql("phone/data.sqlite", "UPDATE orders SET note = 'mine' WHERE name = 'bens'")
@@ -180,7 +180,7 @@ struct RekeyTests {
     camp.answer("tablet", 2)
     try expectPeace("tablet", "phone")
     #expect(try story("office.sqlite").contains("3|bens|NULL|bens A bens b<bens A|bens bens b"))
-    // It has the emission with the new key, so the key is not sent again.
+    // The phone has imported the emission with the new key, so the hub does not send this key again.
     camp.deliver("phone", 3)
     try camp.sql("office.sqlite", "UPDATE orders SET note = 'x' WHERE id = 1")
     camp.answer("phone", 4)
@@ -211,7 +211,7 @@ struct RekeyTests {
     try order("phone/data.sqlite", "bens")
     camp.deliver("tablet", 1)
     camp.deliver("phone", 1)
-    // The hub has renamed the phone's 2 to 3. The phone makes a row 3.
+    // The hub has renamed the phone's order 2 to 3. Before the phone knows it, the phone makes an order 3.
     try order("phone/data.sqlite", "bens next")
     camp.answer("phone", 2)
     #expect(
@@ -264,7 +264,7 @@ struct RekeyTests {
 
   @Test("a row that waits for its parent gets another key if its own was taken while it waited")
   func held() throws {
-    // Without foreign keys the app may write a child before its parent.
+    // With foreign keys off, an app can write a child before its parent.
     try camp.sql("phone/data.sqlite", "INSERT INTO lines (id, of, name) VALUES (1, 50, 'bens')")
     camp.deliver("phone", 1)
     #expect(try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first?["state"] == "held")
@@ -315,7 +315,7 @@ struct RekeyTests {
     try order("phone/data.sqlite", "bens")
     for device in ["tablet", "phone"] { camp.deliver(device, 1) }
     for device in ["tablet", "phone"] { camp.answer(device, 2) }
-    // The phone's row now has another key. Its user writes into it, and into the row that has the old key.
+    // The phone's row now has a new key. The phone writes to this row, and later to the row that got its old key.
     try camp.sql("phone/data.sqlite", "UPDATE orders SET note = 'mine' WHERE name = 'bens'")
     camp.deliver("phone", 2)
     camp.answer("phone", 3)
@@ -323,8 +323,8 @@ struct RekeyTests {
     try camp.carry("tablet", rounds: 2)
     #expect(camp.device("phone", "sync", camp.path("stick")).out.contains("restored"))
     camp.hub("sync", camp.path("stick"))
-    // Changes that no export contains yet are about the row that has the phone's old key. They must not move with the
-    // phone's own row to its next key.
+    // The phone has not exported these changes yet. They are about the row with the old key. They must stay with this
+    // row when the phone's own row gets its next key.
     try camp.sql("phone/data.sqlite", "UPDATE orders SET note = 'hers' WHERE name = 'anns'")
     let imported = camp.device("phone", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-phone-"))
     #expect(imported.code == 0 && imported.out.contains("written"), "\(imported.out)\(imported.error)")
@@ -346,7 +346,7 @@ struct RekeyTests {
       #expect(try story("\(name)/data.sqlite") == story("office.sqlite"), "\(name)")
       #expect(try camp.device(name, "status", "--json").json["not_exported"] == 0)
     }
-    // Each note is in its row, or a person decides.
+    // Each note is in its own row, or a conflict about it is open.
     for (owner, note) in [("bens", "mine"), ("anns", "hers")] {
       let stands = try camp.rows("office.sqlite", "SELECT note IS '\(note)' FROM orders WHERE name = '\(owner)'") == "1"
       let isAsked =

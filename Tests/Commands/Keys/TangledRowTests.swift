@@ -3,7 +3,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Few rows with few values, connected by keys, references and UNIQUE values, with changes on both sides.
+/// A few rows that are connected by keys, references and UNIQUE values. Both sides change them at random.
 @Suite("Rows that hang on each other")
 struct TangledRowTests {
   private let camp: CommandLineFixture
@@ -36,10 +36,10 @@ struct TangledRowTests {
     case 6: return "UPDATE OR IGNORE seats SET name = '\(name)', mark = '\(mark)' WHERE id = '\(id)'"
     case 7: return "UPDATE OR REPLACE seats SET place = '\(other)', mark = '\(mark)' WHERE id = '\(id)'"
     case 8: return "UPDATE OR REPLACE groups SET name = '\(name)', mark = '\(mark)' WHERE id = '\(id)'"
-    // A key changes: one row goes, another row comes, and the rows that refer to it follow.
+    // A row's primary key changes. Rows that refer to it follow.
     case 9: return "UPDATE OR IGNORE groups SET id = '\(other)' WHERE id = '\(id)'"
     case 10: return "UPDATE OR IGNORE seats SET id = '\(other)' WHERE id = '\(id)'"
-    // Two rows trade their values, or their keys.
+    // Two rows trade their names or their primary keys.
     default:
       let column = random.once(in: 2) ? "name" : "id"
       return """
@@ -71,7 +71,7 @@ struct TangledRowTests {
         for _ in 0..<random.below(4) {
           let sql = write(&random, marks.next())
           let before = try camp.rows(database, all)
-          // A write that the database forbids has no effect.
+          // If the database refuses a write, the write has no effect.
           do { try camp.sql(database, "PRAGMA foreign_keys = ON; \(sql)") } catch is SQLiteError { continue }
           marks.note(before: before, after: try camp.rows(database, all))
           story.append("\(place): \(sql)")

@@ -1,6 +1,6 @@
 import Testing
 
-/// Rows of one bundle that trade UNIQUE values, beside disagreements and beside rows that cannot be merged.
+/// Rows of one bundle trade UNIQUE values. Other rows of the bundle are in conflict or cannot be merged.
 @Suite("Rows that trade UNIQUE values")
 struct TradeTests {
   private let camp: CommandLineFixture
@@ -19,7 +19,7 @@ struct TradeTests {
     try camp.answer("tablet")
   }
 
-  /// The tablet gives seats new names, as an app does: no two seats have one name at any time.
+  /// The tablet renames seats one after the other, so that no two seats have the same name at any time.
   private func trade(
     _ names: [(seat: String, name: String)], and more: String = "", in camp: CommandLineFixture
   ) throws {
@@ -35,11 +35,11 @@ struct TradeTests {
   // MARK: delivered first or imported first
 
   enum Shape: String, CaseIterable {
-    /// Two seats trade names, and the office wrote the note of one of them.
+    /// Two seats trade names on the tablet. The office changed the note of one of them.
     case otherColumn
-    /// Three seats pass on their names, and the office gave two of them other names.
+    /// Three seats pass their names on to each other. The office renamed two of them.
     case sameNames
-    /// Two seats trade names, and the tablet makes a seat whose name the office has given away.
+    /// Two seats trade names. The tablet also makes a seat whose name the office has given to another seat.
     case besideContested
   }
 
@@ -65,7 +65,7 @@ struct TradeTests {
     }
   }
 
-  /// The rows and the disagreements, which are the same on both sides.
+  /// The rows and the conflicts of both sides. They must be the same on both sides.
   private func outcome(_ shape: Shape, _ policy: String, importsFirst: Bool) throws -> String {
     let camp = try CommandLineFixture()
     try open(#""conflict": \#(policy)"#, in: camp)

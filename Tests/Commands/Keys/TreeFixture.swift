@@ -1,13 +1,13 @@
 import Testing
 
-/// Trees and visits as GIS programs write them, at an office, on ann's tablet and on ben's phone. A column of visits
-/// holds a tree's key, and no table declares that.
+/// Trees and visits as GIS programs write them: at an office, on ann's tablet and on ben's phone. A column of visits
+/// holds a tree's key, but the schema declares no foreign key.
 struct TreeFixture {
   let camp: CommandLineFixture
 
   static let trees = "CREATE TABLE trees (fid INTEGER PRIMARY KEY, name TEXT, tier INTEGER DEFAULT 1);"
   static let visits = "CREATE TABLE visits (fid INTEGER PRIMARY KEY, tree_fid INTEGER, note TEXT);"
-  /// Trees with their own name beside the key.
+  /// Trees that have a name of their own, `uuid`, besides the local key.
   static let named = """
     CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL COLLATE NOCASE UNIQUE, name TEXT);
     CREATE TABLE visits (fid INTEGER PRIMARY KEY, tree TEXT, note TEXT);
@@ -17,8 +17,8 @@ struct TreeFixture {
   static let databases = ["office.sqlite", "tablet/data.sqlite", "phone/data.sqlite"]
 
   /// - Parameters:
-  ///   - trees: rules of the table trees.
-  ///   - visits: rules of the table visits; further tables may follow.
+  ///   - trees: the members of the table trees in the definition.
+  ///   - visits: the members of the table visits. Further tables may follow them.
   init(
     _ schema: String = trees + visits, trees: String = #""keys": "rekey""#,
     visits: String = #""keys": "rekey", "# + toTrees
@@ -26,7 +26,7 @@ struct TreeFixture {
     camp = try TwoDeviceFixture(schema, #""trees": { \#(trees) }, "visits": { \#(visits) }"#).camp
   }
 
-  /// Each visit with the name of its tree.
+  /// Each visit's note with the name of its tree.
   func notes(_ database: String) throws -> String {
     try camp.rows(
       database,
@@ -52,7 +52,7 @@ struct TreeFixture {
     try camp.rows(database, "SELECT table_name, kind, state FROM satchel_conflicts ORDER BY table_name, kind, state")
   }
 
-  /// Makes a hub, or returns why it cannot.
+  /// Tries to make a hub. The result shows whether that succeeded.
   static func initialise(_ schema: String, _ tables: String) throws -> CommandLineFixture.Outcome {
     let camp = try CommandLineFixture()
     try camp.sql("office.sqlite", schema)
@@ -61,7 +61,7 @@ struct TreeFixture {
       "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
   }
 
-  /// Brings the dataset to version 2.
+  /// Brings the hub to version 2 of the dataset.
   func apply(trees: String, visits: String, migration: String? = nil) throws -> CommandLineFixture.Outcome {
     try camp.write(
       "next.json",

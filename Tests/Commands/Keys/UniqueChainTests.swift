@@ -3,7 +3,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Pending changes of rows whose UNIQUE values depend on each other, with the hub's edits of the same rows: they never
+/// UNIQUE values of a device's pending rows depend on each other, and the hub edits the same rows. Such changes never
 /// block an import.
 @Suite("UNIQUE values in chains")
 struct UniqueChainTests {
@@ -34,7 +34,8 @@ struct UniqueChainTests {
     #expect(try camp.rows("tablet/data.sqlite", rows) == camp.rows("office.sqlite", rows), "\(story)")
   }
 
-  /// The tablet's changes make a chain through a deleted row and a new one, and the office changes the deleted row.
+  /// On the tablet, the name of a deleted row goes to a second row, and the second row's name to a new row. The office
+  /// changes the deleted row.
   private func openChain(_ policy: String) throws {
     try open(policy, "INSERT INTO seats (id, name, note) VALUES ('k1', 'n1', 'a'), ('k2', 'n2', 'b');")
     try camp.sql(
@@ -65,8 +66,8 @@ struct UniqueChainTests {
     try settle(policy)
   }
 
-  /// Gives a row the first name that no row has, so both sides are likely to choose the same one. The row `next` gets
-  /// the name that became free.
+  /// Renames a row to the first free name, so that both sides probably choose the same name. The row `next` gets the
+  /// row's former name.
   private static func move(_ id: Int, mark: String, followedBy next: Int? = nil) -> String {
     let step = """
       CREATE TEMP TABLE former AS SELECT name FROM seats WHERE id = '\(id)';
@@ -162,7 +163,8 @@ struct UniqueChainTests {
     try settle(policy)
   }
 
-  /// Lets the tablet's database alone demand that values of a column differ, and has the office write equal ones.
+  /// `sql` gives the tablet's table a rule that values must differ. The office writes equal values, because its table
+  /// has no such rule.
   private func demandMore(_ sql: String) throws {
     try camp.open(
       "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT); INSERT INTO t VALUES ('x', 'one')",

@@ -1,17 +1,17 @@
-/// Every mark that an app wrote into a table's column `mark` is in a row at the end, or in a conflict, or an app that
-/// saw it wrote over it.
+/// Records the marks that apps write into a column `mark`. At the end, each mark must be in a row or in a conflict. It
+/// may be missing only if an app saw it and overwrote it.
 struct WrittenMarks {
   private var written: Set<String> = []
   private var seen: Set<String> = []
   private var count = 0
 
-  /// A mark that no write has had.
+  /// Returns a mark that no write has used yet.
   mutating func next() -> String {
     count += 1
     return "m\(count)"
   }
 
-  /// Records the marks of a database before and after an app's write.
+  /// Records an app's write, by the marks that the database had before and after it.
   mutating func note(before: String, after: String) {
     let (before, after) = (Self.marks(before), Self.marks(after))
     written.formUnion(after.subtracting(before))
@@ -20,7 +20,7 @@ struct WrittenMarks {
 
   private static func marks(_ rows: String) -> Set<String> { Set(rows.split(separator: "\n").map(String.init)) }
 
-  /// The marks that are lost.
+  /// The marks that are in no row and no conflict, and that no app saw before it overwrote them.
   func lost(in camp: CommandLineFixture, _ databases: [String], tables: [String]) throws -> [String] {
     let kept = try databases.map { database in
       try camp.rows(

@@ -4,7 +4,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// People who decide at a hub, each with a name and a key.
+/// The operators of a hub, each with a name and a key.
 @Suite("Operators of a hub")
 struct OperatorTests {
   let camp: CommandLineFixture
@@ -21,7 +21,7 @@ struct OperatorTests {
     try camp.rows("office.sqlite", "SELECT json_extract(attributes, '$.tier') FROM satchel_users WHERE name = 'ann'")
   }
 
-  /// Both sides change the words of a review, and the hub has the conflict. Returns its id.
+  /// Both sides change the words of a review, and the hub has a conflict. Returns the conflict's id.
   private func conflict() throws -> String {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'loud' WHERE id = 'r1'")
@@ -132,7 +132,8 @@ struct OperatorTests {
   @Test("an operator who changes an own act and signs it again breaks the chain")
   func chain() throws {
     for tier in 2...3 { #expect(camp.hub("user", "set", "ann", "tier=\(tier)", "--operator", "mia").code == 0) }
-    // The first act is done again, with another reason, and takes the place of the first act in the record.
+    // The operator does the first act again with another reason. The forged record then has this act in place of the
+    // first act.
     let record = try camp.rows("office.sqlite", "SELECT act, signature FROM satchel_acts WHERE number = 2")
     try camp.sql("office.sqlite", "CREATE TABLE kept AS SELECT * FROM satchel_acts; DELETE FROM satchel_acts")
     #expect(camp.hub("user", "set", "ann", "tier=4", "--operator", "mia", "--reason", "other").code == 0)

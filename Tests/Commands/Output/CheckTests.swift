@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// `satchel-hub check`, as a watching program reads it.
+/// The output of `satchel-hub check` for a monitoring program.
 @Suite("A hub that is watched")
 struct CheckTests {
   let camp: CommandLineFixture
@@ -37,7 +37,7 @@ struct CheckTests {
       #expect(camp.hubAnywhere(["-C", camp.path("hub"), "check", "-q"] + words).error == outcome.out)
     }
     #expect(camp.hub("check", "--silent-days", "16", "--conflicts", "1").code == 0)
-    // A device that has no right to deliver any more is not missed.
+    // The check does not report a revoked device as silent.
     for name in ["tablet", "phone"] { camp.hub("device", "revoke", name) }
     #expect(camp.hub("check", "--silent-days", "14").code == 0)
     #expect(camp.hub("check", "--conflicts", "few").code == 2)

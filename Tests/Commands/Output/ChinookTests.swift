@@ -3,13 +3,13 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Test data is beside the checkout, and is never a part of it.
+/// Test data is beside the checkout, and never a part of it.
 private let chinook = PackageFolder.data("chinook")
 
 private let isThere = FileManager.default.fileExists(atPath: chinook.path)
 
-/// A record shop: 11 tables, integer keys, a composite key, foreign keys. Each support agent sees the agent's own
-/// customers.
+/// The database of a record shop. It has 11 tables, integer keys, a composite key and foreign keys. Each support agent
+/// sees only the agent's own customers.
 @Suite("Chinook, a database that others made", .enabled(if: isThere, "shared/data/chinook is not beside the checkout"))
 struct ChinookTests {
   private static let definition = """
@@ -42,7 +42,7 @@ struct ChinookTests {
     return camp
   }
 
-  /// All devices export, the hub imports and emits, all devices import.
+  /// All devices export, the hub imports and emits, and all devices import.
   private func round(_ camp: CommandLineFixture) throws {
     for agent in Self.agents {
       let file = try camp.device(agent.name, "export", "--json").json["file"]?.stringValue ?? ""
@@ -55,7 +55,7 @@ struct ChinookTests {
     }
   }
 
-  /// The expected content of an agent's database, as plain SQL over the office's database.
+  /// SQL for the rows that an agent's database must have, as a query on the office's database.
   private func expected(_ table: String, _ employee: Int) -> String {
     let customers = "SELECT CustomerId FROM Customer WHERE SupportRepId = \(employee)"
     return switch table {
@@ -84,7 +84,7 @@ struct ChinookTests {
     #expect(try camp.rows("office.sqlite", "PRAGMA foreign_key_check").isEmpty)
   }
 
-  /// A new customer with an invoice of two lines and a playlist, all under the next keys of this database.
+  /// Inserts a customer with an invoice of two lines, and a playlist. Each row gets the next key of this database.
   private func sell(_ camp: CommandLineFixture, _ database: String, _ who: String, _ employee: Int) throws {
     try camp.sql(
       database,
@@ -112,7 +112,7 @@ struct ChinookTests {
     for agent in Self.agents { try sell(camp, "\(agent.name)/data.sqlite", agent.name, agent.employee) }
     try sell(camp, "office.sqlite", "office", 3)
     try round(camp)
-    // Before the devices learn the new numbers of these rows.
+    // The devices sell again before they know the new keys of their first rows.
     for agent in Self.agents { try sell(camp, "\(agent.name)/data.sqlite", "\(agent.name) again", agent.employee) }
     for _ in 0..<3 { try round(camp) }
     try check(camp)
@@ -153,7 +153,7 @@ struct ChinookTests {
     let camp = try open(file)
     try check(camp)
 
-    // Customer 1 is Jane's, 4 Margaret's, 2 Steve's.
+    // Customer 1 belongs to Jane, customer 4 to Margaret, and customer 2 to Steve.
     try camp.sql(
       "jane/data.sqlite",
       """
@@ -177,7 +177,8 @@ struct ChinookTests {
       17
       """
     )
-    // Meanwhile at the office: the same email, another phone, another fax, and a customer who gets another agent.
+    // Meanwhile the office writes the same email, another phone number and another fax number. It also gives a customer
+    // to another agent.
     try camp.sql(
       "office.sqlite",
       """

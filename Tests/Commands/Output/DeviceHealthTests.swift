@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// The health of a device, as its bundles bring it to the hub.
+/// Each bundle of a device reports the device's health to the hub.
 @Suite("A device's health")
 struct DeviceHealthTests {
   let camp: CommandLineFixture
@@ -17,7 +17,7 @@ struct DeviceHealthTests {
     try camp.hub("device", "show", "tablet", "--json").json["device"]?["health"]
   }
 
-  /// The tablet writes a change and exports it, and the hub imports the bundle.
+  /// The tablet writes a change and exports it. The hub imports this export by its number.
   private func deliver(_ number: Int, stars: Int) throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = \(stars) WHERE id = 'r1'")
     camp.deliver("tablet", number)
@@ -81,7 +81,7 @@ struct DeviceHealthTests {
       ] {
         #expect(page.contains(words), "\(words) in \(page)")
       }
-      // The table names each fault once.
+      // The page shows each fault only once.
       #expect(page.components(separatedBy: "its disk is nearly full").count == 2, "\(page)")
     }
   }
@@ -115,7 +115,7 @@ struct DeviceHealthTests {
     #expect(record["result"]?.stringValue == "faults")
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
     #expect(try JSONValue.parse(camp.read("tablet/doctor.json"))["result"]?.stringValue == "repaired")
-    // As if the faults were left.
+    // The file imitates a doctor that found faults and left them.
     try camp.write("tablet/doctor.json", #"{ "at": "2026-01-31T08:05:09Z", "result": "faults" }"#)
     try deliver(2, stars: 2)
     #expect(try health()?["doctor"]?["result"]?.stringValue == "faults")
@@ -127,7 +127,7 @@ struct DeviceHealthTests {
     try deliver(3, stars: 3)
     #expect(try health()?["doctor"]?["result"]?.stringValue == "well")
     #expect(camp.hub("check").code == 0)
-    // A revoked device needs no care.
+    // A revoked device needs no attention, so its faults are no warning.
     try camp.write("tablet/doctor.json", #"{ "at": "2026-01-31T08:05:09Z", "result": "faults" }"#)
     try deliver(4, stars: 4)
     #expect(camp.hub("check").code == 1)

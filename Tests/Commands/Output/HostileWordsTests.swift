@@ -2,10 +2,11 @@ import Foundation
 import SatchelPlatform
 import Testing
 
-/// Keys, values, names and files may come from any person. None of them may control the terminal of a reader.
+/// Any person can choose keys, values, names and files. None of these texts may control the terminal on which Satchel
+/// prints it.
 @Suite("Words that command a terminal")
 struct HostileWordsTests {
-  /// Escape sequences, C1 controls, marks that turn text around, line ends of every kind, and a false line.
+  /// A text with escape sequences, C1 controls, marks that reverse text, all kinds of line ends, and a forged line.
   private static let words =
     "a\u{1B}[2J\u{9B}31m\u{7F}\u{8}\u{202E}\u{2066}\u{200F}\u{61C}\u{2028}\u{2029}\u{85}\r\nFAKE: all is well"
 
@@ -24,9 +25,9 @@ struct HostileWordsTests {
 
   private static let tables = #"{ "notes": { "conflict": "manual", "attachments": ["photo"] } }"#
 
-  /// Expects that every line of a command's output is the command's own.
+  /// Expects that a command's output has no control characters and no forged line.
   private func expectHarmless(_ outcome: CommandLineFixture.Outcome, _ command: [String]) {
-    // Lines of CSV end in both characters.
+    // In CSV, a line ends with both characters.
     for text in [outcome.out.replacingOccurrences(of: "\r\n", with: "\n"), outcome.error] {
       let found = text.unicodeScalars.filter { scalar in
         switch scalar.value {
@@ -52,7 +53,7 @@ struct HostileWordsTests {
     }
   }
 
-  /// Both sides change the same row, and the hub imports the device's change.
+  /// Both sides change the same row, and the hub imports the device's change. Returns the conflict's id.
   private func disagree() throws -> String {
     let column = "\"\(Self.words)\""
     try camp.sql("tablet/data.sqlite", "UPDATE notes SET \(column) = \(column) || ' tablet'")
@@ -70,7 +71,7 @@ struct HostileWordsTests {
       $0["id"]?.stringValue
     }
     #expect(ids.count == 2)
-    // The document escapes the words, and does not change them.
+    // The JSON document escapes the text, but does not change it.
     let key = try camp.hub("conflicts", "show", ids[0], "--json").json["conflict"]?["key"]
     let other = try camp.hub("conflicts", "show", ids[1], "--json").json["conflict"]?["key"]
     #expect([key, other].contains([.string(Self.words)]), "\(String(describing: key))")
@@ -147,7 +148,7 @@ struct HostileWordsTests {
 
   @Test("the text beside a waiting bundle commands no terminal, and stays in its lines")
   func besideWaiting() throws {
-    // The app on the device has already added the column that the migration adds.
+    // The app on the device has already added the column that the migration will add.
     let column = "ALTER TABLE notes ADD COLUMN \"new \(Self.words)\" TEXT"
     try camp.sql("tablet/data.sqlite", column)
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
@@ -167,7 +168,7 @@ struct HostileWordsTests {
     hub("report", camp.path("report.csv"), camp.path("report.html"))
     for name in ["report.csv", "report.html"] {
       let text = String(decoding: try camp.read(name), as: UTF8.self)
-      // A line break in HTML is not a line for its reader.
+      // In an HTML file, a line break in the source is not a line break on the screen.
       let shown = name.hasSuffix(".csv") ? text : text.replacingOccurrences(of: "\nFAKE", with: "FAKE")
       expectHarmless(CommandLineFixture.Outcome(code: 0, out: shown, error: ""), [name])
       #expect(text.contains("FAKE: all is well"))
@@ -192,7 +193,7 @@ struct HostileCellTests {
     #expect(try exported(cells) == cells)
   }
 
-  /// The values of a device's rows, as they are in the hub's CSV.
+  /// The given values as the hub's CSV export of a device's rows shows them.
   private func exported(_ cells: [String]) throws -> [String] {
     let camp = try CommandLineFixture()
     let values = (0..<cells.count).map { "(\($0), 'x')" }.joined(separator: ", ")
@@ -212,7 +213,7 @@ struct HostileCellTests {
   }
 }
 
-/// Reads CSV as RFC 4180 defines it.
+/// Parses CSV as RFC 4180 defines it.
 private enum CSVReader {
   static func rows(_ text: String) -> [[String]]? {
     var (rows, row, field, isQuoted): ([[String]], [String], [UInt8], Bool) = ([], [], [], false)

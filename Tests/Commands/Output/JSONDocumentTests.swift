@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What programs read")
 struct JSONDocumentTests {
-  /// A season for a program: the output of each command, by tool and command.
+  /// Runs many commands in one story, and collects the JSON output of each command.
   private final class Season {
     let camp: CommandLineFixture
     private(set) var documents: [String: [JSONValue]] = [:]
@@ -36,7 +36,7 @@ struct JSONDocumentTests {
     func outbox(_ name: String, _ file: String) -> String { camp.path("\(name)/bundles/outbox/\(file).satchel") }
   }
 
-  /// A server without requests.
+  /// A web server that gets no request.
   private struct QuietServer: WebServer {
     func serve(
       port: UInt16, until end: any EndRequest, ready: (UInt16) -> Void,
@@ -139,7 +139,7 @@ struct JSONDocumentTests {
     try season.device("phone", "watch", "--once", camp.path("stick"))
   }
 
-  /// A tablet without Satchel is docked.
+  /// Docks a tablet on which Satchel is not installed.
   private func dock(_ season: Season) throws {
     let camp = season.camp
     try season.hub("device", "provision", "slate", "--user", "ann", "--into", camp.path("slate"))
@@ -153,7 +153,7 @@ struct JSONDocumentTests {
     try season.device("slate", "status")
   }
 
-  /// A device goes to another user with undelivered changes.
+  /// A device with changes that were not delivered is given to another user.
   private func handOver(_ season: Season) throws {
     let camp = season.camp
     try season.hub("device", "provision", "pad", "--user", "ann", "--into", camp.path("pad"))
@@ -164,7 +164,7 @@ struct JSONDocumentTests {
     try season.device("pad", "status")
   }
 
-  /// The same words are changed on both sides, four times.
+  /// Both sides change the same words, four times.
   private func disagree(_ season: Season) throws {
     let camp = season.camp
     for round in 1...4 {
@@ -234,7 +234,7 @@ struct JSONDocumentTests {
       "satchel", CommandLineFixture.Outcome(code: ended, out: window.outText, error: window.errorText))
   }
 
-  /// A tablet's folder is copied, and both copies work.
+  /// A tablet's folder is copied, and both copies are used.
   private func fork(_ season: Season) throws {
     let camp = season.camp
     try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))
@@ -254,7 +254,7 @@ struct JSONDocumentTests {
     try putBack(season)
   }
 
-  /// The tablet's folder is put back from its own backup. A stick from before deletes many rows.
+  /// The tablet's folder is restored from its own backup. A stick that was written before then deletes many rows.
   private func putBack(_ season: Season) throws {
     let camp = season.camp
     let user = try camp.rows("office.sqlite", "SELECT user FROM satchel_devices WHERE name = 'tablet'")
@@ -304,7 +304,7 @@ struct JSONDocumentTests {
     try season.hub("device", "set", "phone", "--edits", "no")
     try season.hub("device", "hold", "phone", "--note", "missing")
     try season.hub("device", "release", "phone")
-    // As if two copies of it had been at work.
+    // Flags the tablet, as if two copies of it had delivered.
     try camp.sql("office.sqlite", "UPDATE satchel_devices SET state = 'flagged' WHERE name = 'tablet'")
     try season.hub("device", "unflag", "tablet")
     try season.hub("device", "revoke", "radio")

@@ -3,16 +3,16 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// `docs/JSON.md`: the fields of each command's document.
+/// Reads `docs/JSON.md`, which lists the fields of each command's document.
 struct JSONReference {
   private struct Field {
     let path: String
     let words: String
-    /// The field is not in every run of the command.
+    /// Whether only some runs of the command print this field.
     var isRare: Bool { words.hasPrefix("Only ") }
   }
 
-  /// The sections by tool and command, and by objects that several commands share.
+  /// The listed fields by section. A section is a command of a tool, or an object that several commands share.
   private var sections: [String: [Field]] = [:]
 
   init() throws {
@@ -29,17 +29,17 @@ struct JSONReference {
     }
   }
 
-  /// The text between backticks.
+  /// The texts between backticks in a line.
   private static func quoted(_ line: String) -> [String] {
     line.components(separatedBy: "`").enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
   }
 
   var commands: Set<String> { Set(sections.keys.filter { $0.hasPrefix("satchel") }) }
 
-  /// All fields of a section, and the fields of the objects that it names.
+  /// All fields of a section, including the fields of objects to which the section links.
   private func fields(of name: String) -> [Field] {
     (sections[name] ?? []).flatMap { field -> [Field] in
-      // "a [conflict](#object-conflict)"
+      // An example of such a link: "a [conflict](#object-conflict)".
       guard let link = field.words.components(separatedBy: "](#object-").dropFirst().first?.prefix(while: { $0 != ")" })
       else {
         return [field]
@@ -51,10 +51,11 @@ struct JSONReference {
     }
   }
 
-  /// Fields in documents of a command that are not listed, and listed fields that no document has.
+  /// Differences between a command's documents and the list: fields that are not listed, and listed fields that no
+  /// document has.
   func differences(_ command: String, _ documents: [JSONValue]) -> [String] {
     let listed = fields(of: command) + fields(of: "every document")
-    // A list is named after its elements.
+    // The field of a list is listed by its elements, as `x[]`.
     let paths = Set(
       listed.map(\.path) + listed.map(\.path).filter { $0.hasSuffix("[]") }.map { String($0.dropLast(2)) })
     var seen: Set<String> = []
@@ -65,8 +66,8 @@ struct JSONReference {
       }
   }
 
-  /// The paths of a document's content, as far as they are listed. `tables.*` replaces names that are data, and `x[]`
-  /// each element of a list.
+  /// Collects the paths of a document's fields. `tables.*` replaces all names that are data, and `x[]` for each
+  /// element of a list. It does not go below a path that is not listed.
   private static func collect(_ value: JSONValue, _ place: String, _ listed: Set<String>, _ seen: inout Set<String>) {
     func isListed(_ path: String) -> Bool {
       listed.contains { $0 == path || $0.hasPrefix(path + ".") || $0.hasPrefix(path + "[]") }
@@ -76,7 +77,8 @@ struct JSONReference {
         let start = place.isEmpty ? "" : place + "."
         let path = !isListed(start + member.name) && isListed(start + "*") ? start + "*" : start + member.name
         seen.insert(path)
-        // The content under a name that is data is a value of a row, unless the list has more about it.
+        // Below a name that is data, there is usually the value of a row. Its content is collected only if the list
+        // describes it.
         if path.hasSuffix("*"), !listed.contains(where: { $0.hasPrefix(path + ".") || $0.hasPrefix(path + "[]") }) {
           continue
         }

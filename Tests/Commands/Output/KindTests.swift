@@ -1,21 +1,21 @@
 import SatchelJSON
 import Testing
 
-/// Changes that no policy can accept: each kind, with each policy. MergeTests cover changes that can merge, and
-/// NaturalKeyTests natural keys.
+/// Changes that no policy can accept: each kind of conflict under each policy. MergeTests test changes that can be
+/// merged, and NaturalKeyTests test natural keys.
 @Suite("A change that cannot be taken, whatever the policy")
 struct KindTests {
   struct Case: CustomTestStringConvertible {
     let kind: String
-    /// The tablet's statements, and then the office's.
+    /// The tablet's statements run first, and then the office's.
     let tablet: String
     let office: String
-    /// The state for each policy: hub, device, newest, manual.
+    /// The conflict's state under each policy, in this order: hub, device, newest, manual.
     let states: [String]
     let rows: String
     var user: [String] = []
 
-    /// The text of `conflicts show` for it.
+    /// The text that `conflicts show` prints for this kind.
     var explained: String {
       switch kind {
       case "foreign key": "a row to which it refers is missing"
@@ -98,14 +98,15 @@ struct KindTests {
     let found = try #require(try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first)
     let place = try #require(["hub", "device", "newest", "manual"].firstIndex(of: policy))
     var state = test.states[place]
-    // No other side wrote to the row, so the only writer is the newest. By the hub's policy the hub wins.
+    // Only the device wrote this row, so under `newest` the device's value is the newest. Under `hub`, the hub wins.
     if test.kind == "revoked", !test.user.isEmpty, policy == "hub" { state = "settled" }
     #expect(found["kind"]?.stringValue == test.kind && found["state"]?.stringValue == state)
     #expect(try camp.rows("office.sqlite", "SELECT * FROM rows ORDER BY id") == test.rows)
     camp.answer("tablet", 2)
     let seen = "SELECT * FROM rows WHERE tier <= \(test.user.isEmpty ? 1 : 0) ORDER BY id"
     #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM rows ORDER BY id") == camp.rows("office.sqlite", seen))
-    // Its user finds the conflict with the written values, and does not learn whether a hidden row still exists.
+    // The device's user sees the conflict with the values that the user wrote. The user does not learn whether a hidden
+    // row still exists.
     let told = try camp.device("tablet", "conflicts", "--all", "--json").json["conflicts"]?.arrayValue ?? []
     #expect(
       told.contains {

@@ -2,12 +2,12 @@ import Foundation
 import SatchelPlatform
 import Testing
 
-/// People read local times, with their zone; JSON has UTC.
+/// Text for people has local times with their time zone. JSON has UTC.
 @Suite("Local times in the output")
 struct LocalTimeOutputTests {
-  /// The machine's clock, five and a half hours east of UTC.
+  /// A clock whose time zone is five and a half hours east of UTC.
   private struct EasternClock: WallClock {
-    /// In milliseconds; below zero the clock is behind.
+    /// Milliseconds by which the clock is ahead; if negative, the clock is behind.
     var ahead: Int64 = 0
 
     func milliseconds() -> Int64 { SystemClock().milliseconds() + ahead }
@@ -50,7 +50,7 @@ struct LocalTimeOutputTests {
     #expect(camp.hub("revert", "--device", "tablet", "--since", "2090-01-01T00:00:00+0530").code == 2)
   }
 
-  /// Expects these words, and that each time in the output is a local time.
+  /// Expects these words in the output. Expects that each time in the output is a local time.
   private func expect(_ words: String, in outcome: CommandLineFixture.Outcome) {
     let parts = (outcome.out + outcome.error).split(whereSeparator: \.isWhitespace)
     #expect(parts.joined(separator: " ").contains(words), "\(outcome)")

@@ -32,7 +32,7 @@ struct MannersTests {
   @Test("--json prints exactly one document, on failure too, for every command")
   func oneDocument() throws {
     for tool in Self.tools {
-      // The manual page needs no workspace.
+      // `man` is left out, because it needs no workspace and so does not fail here.
       for command in tool.commands where command.path != ["man"] {
         let console = CollectingConsole()
         var context = CommandContext(platform: .real, console: console)
@@ -52,7 +52,7 @@ struct MannersTests {
 
   @Test("the hint about a busy database names an edit session in a GIS")
   func busyDatabase() {
-    // 5 is SQLITE_BUSY.
+    // 5 is the code SQLITE_BUSY.
     let failure = Failure(SQLiteError(code: 5, message: "database is locked"))
     #expect(failure.code == .busy)
     let words = "An open edit session in QGIS or another GIS can hold the database: save or end it first."
@@ -63,11 +63,11 @@ struct MannersTests {
   func interrupted() throws {
     let camp = try CommandLineFixture()
     try camp.open()
-    // A background job of a script ignores Ctrl-C, and so would the tool.
+    // A background job of a shell script ignores Ctrl-C. `env` gives the tool the default reaction.
     let process = try ChildProcess(
       "/usr/bin/env", ["--default-signal=INT", builtProgram("satchel"), "-C", camp.path("tablet"), "import", "-"],
       takesInput: true)
-    // More than a pipe holds: after this the tool is reading.
+    // This input is larger than a pipe's buffer. When the write returns, the tool is already reading.
     process.write([UInt8](repeating: 0, count: 1 << 20))
     #expect(kill(process.identifier, SIGINT) == 0)
     process.endInput()
@@ -79,7 +79,7 @@ struct MannersTests {
 
   @Test("the README's tour works as it is printed")
   func tour() throws {
-    // The tools are built into the folder of the tests.
+    // The tests' folder also contains the built tools.
     let tools = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
     let process = try ChildProcess(
       "/bin/bash", [PackageFolder.file("scripts/tour.sh").path, tools], complaints: .withOutput)

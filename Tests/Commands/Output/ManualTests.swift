@@ -11,7 +11,7 @@ struct ManualTests {
     return console.outText
   }
 
-  /// The words that bash offers for a line that is being typed.
+  /// The completions that bash offers for a command line that is being typed.
   private func offers(_ line: String) throws -> [String] {
     let folder = try TemporaryFolder()
     try folder.write(Array(run({ runHubTool($0, console: $1) }, ["completion", "bash"]).utf8), to: "completion")

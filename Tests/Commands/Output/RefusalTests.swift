@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Bad input gives a clear error, the right exit code, and no change")
 struct RefusalTests {
-  /// Definitions and databases that do not fit, with the reason and the place that the error names.
+  /// Each case has a definition and a schema that do not fit. It also has the reason and the place that the error must
+  /// name.
   @Test(
     "init",
     arguments: [
@@ -93,7 +94,7 @@ struct RefusalTests {
     #expect(error?["reason"]?.stringValue == reason)
     #expect(error?["message"]?.stringValue?.contains(word) == true, "\(what): \(outcome.out)")
     #expect(try camp.everything() == before, "\(what) left something behind")
-    // The check without a hub finds the same.
+    // `dataset check`, which needs no hub, reports the same error.
     let checked = camp.hubAnywhere("dataset", "check", camp.path("d.json"), camp.path("data.sqlite"), "--json")
     #expect(try checked.code == 1 && checked.json["error"] == error, "\(what): \(checked)")
     #expect(try camp.everything() == before, "\(what) left something behind")
@@ -145,8 +146,8 @@ struct RefusalTests {
       bad[place] ^= 0x10
       try Data(bad).write(to: URL(fileURLWithPath: camp.path("bad.satchel")))
       let outcome = camp.hub("import", camp.path("bad.satchel"), "--dry-run", "--json")
-      // A byte between two entries, which a tar fills with zeros, carries nothing. Then everything else is as it was
-      // signed.
+      // Some bytes between two entries of a tar are only padding, so a change to them does no harm. Then the bundle
+      // must be imported unchanged.
       if outcome.code == 3 {
         refused += 1
       } else {
@@ -178,7 +179,7 @@ struct RefusalTests {
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
     camp.device("tablet", "export")
-    // Only the list of digests, which the signature covers, has a name after two spaces.
+    // Only in the list of digests, which the signature covers, a name follows two spaces.
     try StockTool.bash(
       "-euc",
       """
@@ -301,7 +302,7 @@ struct RefusalTests {
     #expect(camp.hub("emit", "--device", "tablet").code == 0)
   }
 
-  /// Writes on a device and exports. Returns the bundle's file.
+  /// Writes a row on a device and exports. Returns the path of the bundle.
   private func export(_ camp: CommandLineFixture, _ folder: String, _ words: String) throws -> String {
     try camp.sql("\(folder)/data.sqlite", "UPDATE reviews SET words = '\(words)' WHERE id = 'r1'")
     return try camp.device(folder, "export", "--json").json["file"]?.stringValue ?? ""
@@ -482,7 +483,7 @@ struct RefusalTests {
     let outcome = camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), "--json")
     #expect(outcome.code == 1)
     #expect(try outcome.json["error"]?["reason"] == "older-database")
-    // An export from it would have a number that already means another export.
+    // An export from the old copy would have the number of an earlier export.
     #expect(try camp.device("tablet", "export", "--json").json["error"]?["reason"] == "older-database")
     #expect(camp.device("tablet", "status").out.contains("old copy of itself"))
     #expect(camp.device("tablet", "doctor").out.contains("old copy of itself"))

@@ -2,7 +2,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// The words of `status` about the rows of each device.
+/// The texts of `status` that say how far each device's rows are known to be current.
 @Suite("Who is up to date")
 struct StandingTests {
   @Test("status says in words which devices have the newest rows, and teaches sync")

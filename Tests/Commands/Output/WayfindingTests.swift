@@ -39,7 +39,7 @@ struct WayfindingTests {
 
   @Test("a path with a name that is not UTF-8 is refused in words that say so")
   func nameThatIsNoText() throws {
-    // Swift reads a byte that is not UTF-8 as this character.
+    // Swift shows a byte that is not UTF-8 as this character.
     let path = camp.path("ST\u{FFFD}CK")
     for outcome in [
       camp.device("tablet", "sync", path), camp.hub("sync", path), camp.device("tablet", "export", "--to", path),

@@ -4,7 +4,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A tablet has the visits of the last 30 days. The days pass, and no program writes anything.
+/// A rule gives a tablet the visits of the last 30 days. The days pass, and no program writes anything.
 @Suite("Rules that read the day")
 struct DayRuleTests {
   private static let day: Int64 = 86_400_000
@@ -24,7 +24,7 @@ struct DayRuleTests {
     return camp
   }
 
-  /// Runs `body` so many days later.
+  /// Runs `body` while the tools' clock is so many days ahead.
   private func later(_ days: Int64, _ camp: CommandLineFixture, _ body: () throws -> Void) rethrows {
     try camp.by(SetClock(now + days * Self.day), body)
   }
@@ -62,7 +62,7 @@ struct DayRuleTests {
     arguments: [false, true])
   func late(importsFirst: Bool) throws {
     let camp = try open()
-    // From then on the hub knows what the device has.
+    // With this export the hub knows which rows the device has.
     try camp.deliver("tablet")
     try camp.sql("tablet/data.sqlite", "UPDATE visits SET words = 'mud' WHERE id = 'middle'")
     try later(15, camp) {

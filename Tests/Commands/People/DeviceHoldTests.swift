@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A tablet is missing, or its app may be broken. The operator lets its bundles wait until that is known.
+/// A tablet is missing, or its app may be broken. The operator makes the tablet's bundles wait until more is known.
 @Suite("A device on hold: what comes from it waits, and nothing of it is lost")
 struct DeviceHoldTests {
   private let camp: CommandLineFixture
@@ -25,7 +25,7 @@ struct DeviceHoldTests {
     return bundles.compactMap { $0["reason"]?.stringValue }
   }
 
-  /// The tablet's export number 1, with a change of ann's review.
+  /// The tablet changes ann's review. Returns the path of its export 1.
   private func work() throws -> String {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     return try camp.export("tablet")
@@ -94,7 +94,7 @@ struct DeviceHoldTests {
   @Test("all bundles of the time on hold are merged, whatever came first")
   func several() throws {
     #expect(hold().code == 0)
-    // The next export replaces this file in the outbox.
+    // The next export replaces this file in the outbox, so the test keeps a copy.
     let first = camp.path("first.satchel")
     try FileManager.default.copyItem(atPath: try work(), toPath: first)
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'loud' WHERE id = 'r1'")

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Devices of a lost hub bring the same rows to the next hub, and one of them goes on working before the others come.
+/// Devices of a lost hub deliver the same rows to the next hub. One device makes further changes before the others
+/// deliver.
 @Suite("The same rows of several devices come to a new hub")
 struct EqualRowsJoinTests {
   private let camp: CommandLineFixture
@@ -12,7 +13,7 @@ struct EqualRowsJoinTests {
     """
   private static let devices = ["a", "b", "c"]
 
-  /// All devices have the rows of the lost hub, and the next hub's first bundle.
+  /// All devices have the lost hub's rows, and the next hub's first bundle.
   init() throws {
     camp = try CommandLineFixture()
     try camp.open(
@@ -28,10 +29,10 @@ struct EqualRowsJoinTests {
     try Self.beginNextHub(camp, Self.devices)
   }
 
-  /// The hub is lost, and the devices join the next hub.
+  /// The hub is lost. The devices join the next hub.
   /// - Parameters:
-  ///   - withKeys: whether the keys of the lost hub are left, and the next hub gets them.
-  ///   - keep: called when the next hub knows a device, before it makes a bundle for that device.
+  ///   - withKeys: whether the lost hub's keys were saved. The next hub then uses them.
+  ///   - keep: is called after the next hub has enrolled a device, and before it emits for the device.
   private static func beginNextHub(
     _ camp: CommandLineFixture, _ devices: [String], withKeys: Bool = false, keep: () throws -> Void = {}
   ) throws {
@@ -54,7 +55,7 @@ struct EqualRowsJoinTests {
     }
   }
 
-  /// Device a delivers the common rows, then changes them and delivers again, in this order among the others.
+  /// Device a delivers the common rows, and then each of its changes. Then the other devices deliver in this order.
   private func deliver(_ changes: String..., in order: [String]) throws {
     try camp.deliver("a")
     for change in changes {
@@ -163,7 +164,7 @@ struct EqualRowsJoinTests {
       try camp.sql("office.sqlite", "UPDATE boxes SET words = '\(words)'")
       try camp.answer("a")
     }
-    // The next hub is set back to a time before its first bundle, so the device has no bundle that this hub knows.
+    // The next hub is set back to a time before its first bundle. So the device has no bundle that this hub knows.
     let files = ["hub": "kept", "next.sqlite": "kept.sqlite"]
     try Self.beginNextHub(camp, ["a"], withKeys: true) {
       for (name, kept) in files { try camp.copy(name, to: kept) }
@@ -192,7 +193,7 @@ struct EqualRowsJoinTests {
     #expect(try conflicts() == "")
   }
 
-  /// The texts of all rows.
+  /// A query for the texts of all rows.
   private static let content = "SELECT id, words FROM notes UNION ALL SELECT id, words FROM boxes ORDER BY id"
 
   @Test("a row that differs from all versions of the hub's row is a disagreement")
@@ -218,8 +219,8 @@ struct EqualRowsJoinTests {
     #expect(try conflicts().contains(#"["n"]"#))
   }
 
-  /// Under `hub` the policy undoes the delete, because the other device made the row too. Under `newest` and `device`
-  /// the delete wins, so only the row that refers to the parent brings the parent back.
+  /// Under `hub`, the policy undoes the delete, because the other device made the row too. Under `newest` and `device`,
+  /// the delete wins. Then the parent comes back only because a row refers to it.
   @Test(
     "a row of another device comes in with its parent, which this device brought too and deleted since",
     arguments: ["hub", "newest", "device"])

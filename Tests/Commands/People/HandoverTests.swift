@@ -3,7 +3,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// A device that is given to another user before the former user's changes are delivered.
+/// A device is given to another user before the former user's changes were delivered.
 @Suite("Devices that are given to another user")
 struct HandoverTests {
   let camp: CommandLineFixture
@@ -42,7 +42,8 @@ struct HandoverTests {
   private func onTablet(_ sql: String) throws { try camp.sql("tablet/data.sqlite", sql) }
   private func atHub(_ sql: String) throws -> String { try camp.rows("office.sqlite", sql) }
 
-  /// The tablet goes to Ben, and learns of that. No bundle of Ann came to the hub meanwhile.
+  /// The operator gives the tablet to ben, and the tablet imports the bundle that says so. Meanwhile ann's work was not
+  /// delivered.
   @discardableResult private func hand(to user: String = "ben") throws -> JSONValue {
     #expect(camp.hub("device", "set", "tablet", "--user", user).code == 0)
     let file = try #require(
@@ -137,7 +138,7 @@ struct HandoverTests {
     isWell()
   }
 
-  /// Ann's change meets the office's change, and her tablet has the conflict.
+  /// Ann and the office change the same row. Ann's tablet has the conflict.
   private func findConflict() throws -> String {
     try onTablet("UPDATE stock SET words = 'by ann'")
     try camp.sql("office.sqlite", "UPDATE stock SET words = 'by the office'")
@@ -209,7 +210,7 @@ struct HandoverTests {
     try onTablet("UPDATE stock SET words = 'by ben'; UPDATE notes SET words = 'ben again' WHERE id = 2")
     let export = try camp.device("tablet", "export", "--json").json
     #expect(export["before"]?.arrayValue?.count == 1)
-    // The second bundle alone is not accepted.
+    // The hub does not accept the second bundle without the first.
     let early = try #require(export["file"]?.stringValue)
     #expect(camp.hub("import", early).error.contains("missing"))
     #expect(try atHub("SELECT count(*) FROM satchel_log WHERE device IS NOT NULL") == "0")
@@ -241,7 +242,7 @@ struct HandoverTests {
     try onTablet("UPDATE notes SET count = count + 1 WHERE id = 1")
     try hand()
     try onTablet("UPDATE notes SET count = count + 10 WHERE id = 2")
-    // The hub cannot know which of the bundles the tablet has.
+    // The hub cannot know which bundles the tablet has imported, so its next bundle is full.
     #expect(camp.hub("device", "set", "tablet", "--user", "ann").code == 0)
     let emitted = try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first
     #expect(emitted?["extent"] == "full")
@@ -284,12 +285,12 @@ struct HandoverTests {
     #expect(camp.device("tablet", "renew", "--name", "slate", "--request", camp.path("request.satchel")).code == 0)
   }
 
-  /// The fate of the database after the handover.
+  /// How the database is lost after the handover.
   enum Loss: CaseIterable {
     case deleted
-    /// A copy from before the handover replaces it.
+    /// A copy from before the handover replaces the database.
     case oldCopy
-    /// The app makes its tables again, without rows.
+    /// The app creates its tables again, without rows.
     case madeByApp
   }
 

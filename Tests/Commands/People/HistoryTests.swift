@@ -5,7 +5,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// The commands for history, reverts and decisions.
+/// The commands `history`, `revert` and `conflicts`.
 @Suite("History and decisions")
 struct HistoryTests {
   let camp: CommandLineFixture
@@ -15,7 +15,7 @@ struct HistoryTests {
     try camp.open()
   }
 
-  /// Both sides change the words of a review, and the hub imports the device's change.
+  /// Both sides change the words of a review, and the hub imports the device's change. Returns the conflict's id.
   private func disagree() throws -> String {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
@@ -40,7 +40,7 @@ struct HistoryTests {
     #expect(camp.hub("history", "rooms", "r1").error.contains("The dataset has no table rooms"))
   }
 
-  /// The tablet exports three times, and the hub takes each.
+  /// The tablet exports three times, and the hub merges each export.
   private func exportThrice(between: () throws -> Void = {}) throws {
     for (number, sql) in [
       (1, "UPDATE reviews SET words = 'one' WHERE id = 'r1'; INSERT INTO reviews VALUES ('n', 'lake', 'ann', 1, 'x')"),
@@ -113,7 +113,7 @@ struct HistoryTests {
     let outcome = camp.hub("revert", "--device", "tablet", "--since", "2026-01-01", "--json")
     #expect(try outcome.json["conflicts"] == 0, "\(outcome)")
     #expect(try rows() == before)
-    // Once more changes nothing.
+    // A second revert changes nothing.
     #expect(try camp.hub("revert", "--device", "tablet", "--since", "2026-01-01", "--json").json["conflicts"] == 0)
     #expect(try rows() == before)
   }

@@ -3,7 +3,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// The findings of `init` about databases and definitions that would cause trouble later.
+/// `init` reports properties of databases and definitions that would cause trouble later.
 @Suite("Init looks before it leaps")
 struct InitCheckTests {
   private func start(_ schema: String, _ tables: String, _ words: String...) throws -> (
@@ -68,7 +68,7 @@ struct InitCheckTests {
     }
   }
 
-  /// Makes a database from the parts that can be read, as the hint says.
+  /// Makes a new database from the readable parts of the damaged one, as the hint says.
   private func mend(_ hint: String, _ camp: CommandLineFixture) throws {
     let way = "sqlite3 OLD .dump | sed 's/^ROLLBACK.*/COMMIT;/' | sqlite3 NEW"
     #expect(hint.contains(way), "\(hint)")
@@ -236,7 +236,7 @@ struct InitCheckTests {
     }
     let refused = try apply(#"{ "words": "sum" }"#)
     #expect(refused.code == 1 && refused.error.contains("at tables.t.columns.words: a sum needs numbers"), "\(refused)")
-    // Release 0.1 made such hubs.
+    // Hubs of release 0.1 can have such a definition.
     for table in ["satchel_hub", "satchel_versions"] {
       try camp.sql("office.sqlite", #"UPDATE \#(table) SET definition = replace(definition, '"max"', '"sum"')"#)
     }

@@ -2,15 +2,16 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A device whose database is the app's own file, outside the workspace. The file has rows before the first bundle.
+/// A device joins with the app's own database file, which is outside the workspace. The file has rows before the first
+/// bundle.
 @Suite("Joining a hub with the app's own file")
 struct JoiningFileTests {
-  /// The result for a row that both sides made with different values, under a policy.
+  /// The expected result for a row that both sides made with different values.
   struct Settlement: Sendable {
     let policy: String
     let state: String
     let depth: Int
-    /// The rows whose changes the device sends.
+    /// The rows whose changes the device must send.
     let sent: [String]
   }
 
@@ -26,7 +27,8 @@ struct JoiningFileTests {
 
   init() throws { camp = try CommandLineFixture() }
 
-  /// A hub with a phone, and a site whose file has an equal row, a different row and a row of its own.
+  /// Makes a hub with a phone, and a site. The site's file has a row that equals the hub's, a row that differs, and a
+  /// row of its own.
   private func open(_ policy: String) throws {
     try camp.open(
       "\(Self.table) INSERT INTO wells VALUES ('w1', 10), ('w2', 20), ('w4', 40)",
@@ -44,7 +46,7 @@ struct JoiningFileTests {
     #expect(camp.enrol(camp.path("site.request"), fingerprint).code == 0)
   }
 
-  /// Imports the first bundle, and returns the report about it.
+  /// The site imports the hub's first bundle. Returns the command's report about this bundle.
   private func join() throws -> JSONValue {
     let fingerprint = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
     let joined = camp.device("site", "import", try camp.emit("site"), "--fingerprint", fingerprint, "--json")
@@ -94,7 +96,7 @@ struct JoiningFileTests {
     #expect(try camp.rows("field.sqlite", "SELECT name FROM settings") == "dark")
   }
 
-  /// Expects one conflict in this state at the hub and on the site, with the values of both.
+  /// Expects one conflict in this state at the hub and on the site. Both must show the values of both sides.
   private func expectConflict(_ state: String) throws {
     for outcome in [camp.hub("conflicts", "--all", "--json"), camp.device("site", "conflicts", "--all", "--json")] {
       let conflicts = try outcome.json["conflicts"]?.arrayValue ?? []

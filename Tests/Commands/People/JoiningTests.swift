@@ -4,7 +4,8 @@ import SatchelPlatform
 import SatchelSQLite
 import Testing
 
-/// A database with rows before the first bundle of its hub: a site that worked alone, or a site whose hub was lost.
+/// A database has rows before its hub's first bundle. It belongs to a site that worked alone, or to a device whose hub
+/// was lost.
 @Suite("Joining a hub with rows of one's own")
 struct JoiningTests {
   private let camp: CommandLineFixture
@@ -31,7 +32,7 @@ struct JoiningTests {
     )
   }
 
-  /// A hub with these rows in its database, and its users.
+  /// Makes a hub with users and with these rows in its database.
   private func openHub(_ name: String, rows: String) throws {
     try camp.sql("\(name).sqlite", Self.tables + rows)
     let made = camp.hubAnywhere(
@@ -44,7 +45,7 @@ struct JoiningTests {
     camp.hubAnywhere(["-C", camp.path(hub)] + words)
   }
 
-  /// Requests a workspace beside an existing database, and is enrolled.
+  /// Makes a workspace beside an existing database, and enrols it at the hub.
   private func ask(_ name: String) throws {
     let made = try camp.deviceAnywhere(
       "init", camp.path(name), "--dataset", "wells", "--name", name, "--request", camp.path("\(name).request"), "--json"
@@ -59,7 +60,8 @@ struct JoiningTests {
     #expect(enrolled.code == 0, "\(enrolled.error)")
   }
 
-  /// Imports the newest bundle for the device, with the hub's fingerprint as a person compared it.
+  /// The device imports the hub's newest bundle for it. With `isFirst`, it gets the hub's fingerprint, as if a person
+  /// had compared it.
   @discardableResult private func answer(_ name: String, from place: String, isFirst: Bool = false) throws
     -> CommandLineFixture.Outcome
   {
@@ -248,7 +250,7 @@ struct JoiningTests {
 
   // MARK: a lost hub
 
-  /// Two devices with common rows and pending work on each, and without a hub.
+  /// Makes two devices with common rows. Each has pending changes. Then removes their hub.
   private func loseHub() throws {
     for (name, user) in [("x", "ann"), ("y", "ben")] {
       #expect(hub("hub", "device", "provision", name, "--user", user, "--into", camp.path(name)).code == 0)
@@ -339,7 +341,7 @@ struct JoiningTests {
       #expect(try camp.rows(database, "SELECT id, words, photo FROM visits") == "1|by y|y.jpg", "\(database)")
     }
     #expect(try camp.read("again/files/y.jpg") == Array("of y".utf8))
-    // The device y still has the first bundle's row w1, which it did not change.
+    // The device y still has the row w1 of the first bundle, unchanged.
     let open = try camp.rows(
       "hub.sqlite", "SELECT table_name, key, device_values FROM satchel_conflicts WHERE state = 'open'")
     #expect(open.split(separator: "\n").contains { $0.hasPrefix(#"wells|["w1"]|{"id":"w1","depth":10"#) }, "\(open)")

@@ -6,7 +6,7 @@ import SatchelQRCode
 import TestSupport
 import Testing
 
-/// Keys that are shown, replaced, lost, and protected by passwords, through the commands.
+/// The commands that show, replace and protect keys, and the loss of keys.
 @Suite("Keys")
 struct KeyTests {
   let camp: CommandLineFixture
@@ -56,14 +56,14 @@ struct KeyTests {
     #expect(try StockTool.zbarimg("-q", "--raw", "code.pbm", in: folder.path).text == hubKey + "\n")
   }
 
-  /// The picture on the terminal, with modules four points wide.
+  /// The QR code as a bitmap. Each of its modules is four points wide.
   private static func bitmap(_ lines: [String]) -> String {
     let rows = lines.flatMap { line -> [String] in
       let upper = line.map { $0 == "█" || $0 == "▀" ? "0" : "1" }
       let lower = line.map { $0 == "█" || $0 == "▄" ? "0" : "1" }
       return [upper, lower].map { row in row.flatMap { [String](repeating: $0, count: 4) }.joined(separator: " ") }
     }
-    // The lower half of the last line belongs to the terminal.
+    // The lower half of the last terminal line is not a part of the QR code.
     let tall = rows.dropLast().flatMap { [String](repeating: $0, count: 4) }
     return "P1\n\(rows[0].split(separator: " ").count) \(tall.count)\n" + tall.joined(separator: "\n") + "\n"
   }
@@ -89,7 +89,7 @@ struct KeyTests {
     #expect(try camp.device("tablet", "verify", outgoing("tablet", 2), "--json").json["signer"]?.stringValue == made)
     #expect(camp.hub("import", outgoing("tablet", 2)).code == 0)
     #expect(try camp.rows("office.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|loud")
-    // A bundle signed with the old key comes again, and changes nothing.
+    // A bundle that the old key signed arrives a second time, and changes nothing.
     let again = camp.hub("import", camp.path("tablet/bundles/sent/camp-tablet-hub-1.satchel"))
     #expect(again.code == 0 && again.out.contains("imported before"))
     #expect(camp.hub("status").code == 0 && camp.hub("doctor").code == 0 && camp.device("tablet", "doctor").code == 0)
@@ -117,7 +117,7 @@ struct KeyTests {
 
   @Test("a bundle that a device's old key signs is refused after the new key is in use")
   func oldDeviceKey() throws {
-    // The thief has a copy of the folder from before.
+    // A thief copied the device's folder before the key was replaced.
     try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))
     camp.device("tablet", "keys", "rotate")
     camp.deliver("tablet", 1)
@@ -155,7 +155,7 @@ struct KeyTests {
     #expect(try hubKey == made)
     #expect(try camp.hub("keys", "show", "--json").json["next"] == .null)
     #expect(camp.device("phone", "import", incoming("phone", 3)).code == 0)
-    // The same again on all sides.
+    // The hub replaces its key a second time, and the devices follow again.
     camp.hub("keys", "rotate")
     for name in ["tablet", "phone"] {
       camp.hub("emit", "--device", name)
@@ -172,7 +172,8 @@ struct KeyTests {
     camp.hub("keys", "rotate")
     camp.hub("emit", "--all")
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
-    // Its first bundle got lost. The next bundle contains the announcement again, under the old key.
+    // The tablet's first bundle after the rotation is lost. The next bundle announces the new key again, and the old
+    // key signs it.
     camp.hub("emit", "--device", "tablet")
     #expect(camp.device("tablet", "import", incoming("tablet", 3)).code == 0)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Pond")
@@ -328,7 +329,7 @@ struct KeyTests {
     try camp.carry("tablet")
     #expect(try camp.rows("office.sqlite", words) == "later\nvisit 1")
     #expect(try camp.rows("tablet/data.sqlite", words) == "later\nvisit 1")
-    // Bundles that are still on a stick are known, and block no device.
+    // The hub knows the lost bundles that are still on a stick. They do not block the device.
     for bundle in astray {
       let late = camp.hub("import", bundle)
       #expect(late.code == 0, "\(late.error)")
@@ -358,7 +359,7 @@ struct KeyTests {
     #expect(camp.device("phone", "import", incoming("phone", 2)).code == 0)
     #expect(
       try camp.device("phone", "keys", "show", "--json").json["revoked"]?.arrayValue == [.string(deviceKey("tablet"))])
-    // Its user continues with another device.
+    // The user continues to work with another device.
     #expect(camp.hub("device", "provision", "tablet-2", "--user", "ann", "--into", camp.path("tablet-2")).code == 0)
     #expect(try camp.rows("tablet-2/data.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
   }

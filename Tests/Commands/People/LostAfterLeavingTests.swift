@@ -3,8 +3,8 @@ import SatchelPlatform
 import SatchelSQLite
 import Testing
 
-/// A device leaves its lost hub, and loses its database before the next hub's first bundle comes. No bundle can build
-/// the database again: only the copy that the device made when it left its hub has its rows.
+/// A device leaves its lost hub. Then it loses its database before the next hub's first bundle arrives. No bundle has
+/// all its rows. Only the copy that the device made when it left its hub has them.
 @Suite("A database that is lost between two hubs")
 struct LostAfterLeavingTests {
   enum Harm: CaseIterable { case missing, empty, withoutRows, withRows, garbage, brokenPage }
@@ -12,7 +12,7 @@ struct LostAfterLeavingTests {
   private let camp: CommandLineFixture
   private static let schema = "CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT);"
 
-  /// A tablet has pending work, leaves its hub, and is enrolled at the next hub.
+  /// A tablet with pending changes leaves its hub, and the next hub enrols it.
   init() throws {
     camp = try CommandLineFixture()
     try camp.open(
@@ -56,7 +56,7 @@ struct LostAfterLeavingTests {
     try Data(bytes).write(to: URL(fileURLWithPath: camp.path(file)))
   }
 
-  /// The import of the next hub's first bundle, with the hub's fingerprint as a person compared it.
+  /// Imports the next hub's first bundle, with the hub's fingerprint as if a person had compared it.
   private func importFirst(_ words: String...) throws -> CommandLineFixture.Outcome {
     let file = try camp.emit("tablet", from: "next")
     let fingerprint = try #require(try next(["status", "--json"]).json["fingerprint"]?.stringValue)
@@ -77,7 +77,7 @@ struct LostAfterLeavingTests {
     return "tablet/bundles/archive/former/\(name)"
   }
 
-  /// Everything on the tablet, except for files that a mere look leaves behind.
+  /// All files of the tablet. Files that commands make although they only read are left out.
   private func tablet() throws -> [String: Data] {
     try camp.everything().filter { file in
       file.key.hasPrefix("tablet/") && !["-shm", "doctor.json"].contains { file.key.hasSuffix($0) }

@@ -2,8 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Keys that the hub gave after its backup was made: changes that devices wrote about rows under these keys stay with
-/// these rows.
+/// After its backup, the hub assigned new primary keys. Then the hub is restored. Changes that devices wrote about rows
+/// with these keys must stay with these rows.
 @Suite("Keys of the lost time")
 struct LostKeyTests {
   private let camp: CommandLineFixture
@@ -12,7 +12,7 @@ struct LostKeyTests {
   init() throws { camp = try CommandLineFixture() }
 
   private func open(_ schema: String, _ tables: String) throws {
-    // On a stick, bundles from these devices come before bundles from the hub.
+    // The names a and b sort before `hub`. So a sync imports these devices' bundles before the hub's own bundles.
     try camp.open(schema, CommandLineFixture.definition(tables), devices: Self.devices)
     try round()
     try camp.backUp()
@@ -20,7 +20,7 @@ struct LostKeyTests {
 
   private func round() throws { try camp.round(Self.devices) }
 
-  /// The hub comes back from its backup, and the devices deliver in this order.
+  /// The hub is restored from its backup. Then the devices exchange bundles in this order.
   private func restore(then order: [String]) throws {
     try camp.restore()
     for _ in 0..<4 { try camp.round(order) }

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Rows that name no parent. In a new dataset no user sees them, unless the definition says otherwise.
+/// Rows that name no parent. In a new dataset no user sees them, unless the definition allows it.
 @Suite("Rows without a parent")
 struct OrphanTests {
   private static let schema = """
@@ -17,7 +17,7 @@ struct OrphanTests {
       ('a', 'near', NULL, 1), ('b', 'far', 'red', 2), ('c', NULL, 'red', 3), ('d', NULL, NULL, 4);
     """
 
-  /// - Parameter members: more members of the whole definition.
+  /// - Parameter members: further members of the definition, as JSON.
   private static func definition(_ rules: String, members: String = "", version: Int = 1) -> String {
     """
     { "dataset": "camp", "version": \(version), \(members)"attributes": { "tier": "integer" },
@@ -102,7 +102,7 @@ struct OrphanTests {
     #expect(try seen(camp) == "acd")
   }
 
-  /// A hub over a tree whose rows also name sites, with the tablet of a user who sees the first site alone.
+  /// Makes a hub with a tree of rows that also name sites. The tablet's user sees only the first site.
   private func openTree(_ parts: String) throws -> CommandLineFixture {
     let camp = try CommandLineFixture()
     try camp.sql(

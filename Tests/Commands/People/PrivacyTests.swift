@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Other people use the same machine.
+/// Other users of the same machine must not read or write Satchel's files.
 @Suite("Files that others on the machine can read and write")
 struct PrivacyTests {
   let camp: CommandLineFixture
@@ -11,14 +11,14 @@ struct PrivacyTests {
 
   init() throws { camp = try CommandLineFixture() }
 
-  /// Files and folders below a folder that other users have rights to.
+  /// The files and folders below a folder to which other users have any rights.
   private func open(_ folder: String) throws -> [String] {
     try StockTool.bash("-c", "find \(folder) -perm /077", in: camp.root).lines
   }
 
   private func chmod(_ mode: UInt32, _ path: String) throws { try files.restrict(camp.path(path), to: mode) }
 
-  /// A season in which every kind of file is made.
+  /// Runs commands until files of every kind exist.
   private func work() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1, words = 'mine' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'theirs' WHERE id = 'r1'")
@@ -48,7 +48,7 @@ struct PrivacyTests {
     #expect(try open("hub/bundles") == [])
     #expect(try open("tablet/bundles") == [])
     #expect(try open("monday.satchel") == [])
-    // Files to carry are readable for others.
+    // Other users may read the bundles on a card, because people carry these.
     #expect(try open("card").count == 2)
     #expect(camp.hub("doctor").code == 0)
   }

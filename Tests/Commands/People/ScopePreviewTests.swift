@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// The numbers that an operator sees before a change of rights.
+/// The numbers of rows that an operator sees before the operator changes a user's rights.
 @Suite("A look before rights change")
 struct ScopePreviewTests {
   let camp: CommandLineFixture
@@ -42,7 +42,7 @@ struct ScopePreviewTests {
     #expect(try tier("ben") == 2)
     #expect(camp.hub("user", "set", "ben", "tier=1", answers: ["y"], interactive: true).code == 0)
     #expect(try tier("ben") == 1)
-    // No row is taken, so there is no question.
+    // The user loses no row by this change, so the command asks no question.
     #expect(camp.hub("user", "set", "ben", "tier=2", interactive: true).code == 0)
     #expect(camp.hub("user", "set", "ben", "tier=1").code == 0)
     #expect(try tier("ben") == 1)

@@ -28,13 +28,13 @@ struct ScopeTests {
     #expect(
       try camp.rows("tablet/data.sqlite", "SELECT group_concat(name) FROM (SELECT name FROM parts ORDER BY id)")
         == "ship,deck,boat,egg,hen")
-    // The parent that hid them moves. The row itself is not touched.
+    // Only the parents change, and so this row becomes visible.
     try camp.sql("office.sqlite", "UPDATE parts SET tier = 1 WHERE id = 4; UPDATE parts SET tier = 2 WHERE id = 2")
     camp.answer("tablet", 2)
     #expect(
       try camp.rows("tablet/data.sqlite", "SELECT group_concat(name) FROM (SELECT name FROM parts ORDER BY id)")
         == "ship,safe,gold,coin,egg,hen")
-    // The user may not make a child below a row that the user may not see.
+    // The user has no right to make a child of a row that the user may not see.
     try camp.sql(
       "tablet/data.sqlite", "INSERT INTO parts VALUES (9, 1, 1, 'rope'); UPDATE parts SET inside = 2 WHERE id = 6")
     camp.deliver("tablet", 1)
@@ -61,8 +61,7 @@ struct ScopeTests {
     let seen = camp.hub("scope", "show", "ann", "--json")
     #expect(try seen.json["tables"]?["links"]?["seen"]?.integerValue == (any ? 4 : 3))
     let numbers = try camp.rows("tablet/data.sqlite", "SELECT group_concat(id) FROM (SELECT id FROM links ORDER BY id)")
-    // The device has the rows that remain without their parents. References have no target only if the rule allows
-    // that.
+    // Link 12 has one visible parent and one hidden parent. The device has this link only if the rule says `any`.
     #expect(numbers == (any ? "0,10,11,12" : "0,10,11"))
   }
 
@@ -183,7 +182,7 @@ struct ScopeTests {
         try camp.rows(database, "SELECT id, words FROM reviews ORDER BY id") == "r1|from the tablet\nr5|from the laptop"
       )
     }
-    // An expired device takes nothing from the other device.
+    // An expired device gets no bundle, but the user's other device still does.
     camp.hub("device", "set", "laptop", "--expires", "2020-01-01")
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
     let emitted = camp.hub("emit", "--user", "ann").out

@@ -4,7 +4,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Values that a user may not see are not revealed in another way either.
+/// Satchel must not reveal values that a user may not see, in whatever way.
 @Suite("Sight")
 struct SightTests {
   let camp: CommandLineFixture
@@ -31,7 +31,7 @@ struct SightTests {
     for name in ["tablet", "tablet-2"] { camp.provision(name) }
   }
 
-  /// The content of a device's table of conflicts, without ids and stamps.
+  /// The content of a device's table of conflicts. Ids and stamps are left out.
   private func told(_ device: String) throws -> String {
     try camp.rows(
       "\(device)/data.sqlite",
@@ -75,7 +75,7 @@ struct SightTests {
     #expect(shown.hasSuffix("|{}|hub|The user may not change this row."), "\(shown)")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM notes") == "1")
     #expect(try camp.rows("office.sqlite", "SELECT tier, words, likes FROM notes WHERE id = 2") == "9|secret|7")
-    // A person who decides at the hub sees both.
+    // A person who decides at the hub sees both values.
     #expect(
       camp.hub("conflicts", "show", try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts")).out.contains(
         "secret"))
@@ -120,7 +120,7 @@ struct SightTests {
   @Test("what another device delivers, whose name begins alike, makes nothing new")
   func names() throws {
     try open()
-    // The hub imports the tablet's bundle, and the tablet imports the answer.
+    // The tablet and the hub exchange bundles once.
     try camp.sql("tablet/data.sqlite", "UPDATE notes SET likes = 1 WHERE id = 1")
     camp.deliver("tablet", 1)
     camp.answer("tablet", 2)
@@ -128,7 +128,7 @@ struct SightTests {
     camp.device("tablet-2", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2-2.satchel"))
     try camp.sql("office.sqlite", "UPDATE notes SET likes = 2 WHERE id = 1")
     camp.answer("tablet", 3)
-    // This bundle only acknowledges, and needs no answer, whatever others send.
+    // This bundle of the tablet only acknowledges. The hub does not answer it, whatever other devices deliver.
     camp.deliver("tablet", 2)
     #expect(
       try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["new"]?.boolValue

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A thief has the hub's lost key, and signs a bundle of the epoch that the new key began.
+/// A thief has the lost key of the hub, and signs a bundle in the epoch that began with the hub's new key.
 @Suite("A thief in a new epoch")
 struct ThiefEpochTests {
   private let camp: CommandLineFixture
@@ -12,7 +12,7 @@ struct ThiefEpochTests {
     try camp.open()
   }
 
-  /// Makes a copy of the hub for the thief. Call it before the key is replaced.
+  /// Makes a copy of the hub for the thief. Call it before the hub's key is replaced.
   private func copyHub() throws {
     try FileManager.default.copyItem(atPath: camp.path("hub"), toPath: camp.path("thief"))
     try FileManager.default.copyItem(atPath: camp.path("office.sqlite"), toPath: camp.path("copy.sqlite"))
@@ -20,7 +20,8 @@ struct ThiefEpochTests {
     try camp.write("thief/satchel.json", settings.replacing("office.sqlite", with: "copy.sqlite"))
   }
 
-  /// The thief learns the present epoch, which every bundle of the hub names, and makes a bundle of it.
+  /// Every bundle of the hub names the present epoch, so the thief knows it. Returns a bundle that the thief makes in
+  /// this epoch.
   private func forge() throws -> String {
     let epoch = "SELECT epoch FROM satchel_hub"
     let (former, present) = try (camp.rows("copy.sqlite", epoch), camp.rows("office.sqlite", epoch))

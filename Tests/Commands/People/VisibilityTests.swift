@@ -1,8 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// A user's visible rows depend on rows far from those that change. Each step is its own emission, which is derived
-/// from the emission before.
+/// A change can make rows visible that are far from the changed row. Each step is a delta that the hub makes from the
+/// emission before.
 @Suite("Who sees what")
 struct VisibilityTests {
   let camp: CommandLineFixture
@@ -15,7 +15,7 @@ struct VisibilityTests {
     #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { \#(tables) } }"#
   }
 
-  /// The writes at the office, and the rows that Ann's tablet then has.
+  /// Writes at the office and sends a bundle to ann's tablet. Returns the result of a query on the tablet.
   private func after(_ writes: String, bundle number: Int, _ query: String) throws -> String {
     try camp.sql("office.sqlite", writes)
     camp.answer("tablet", number)
@@ -51,7 +51,7 @@ struct VisibilityTests {
       INSERT INTO people VALUES (1, NULL, NULL, 2), (2, NULL, 1, 1), (3, 2, NULL, 1), (4, NULL, 3, 1), (5, NULL, NULL, 1), (6, 5, 5, 1);
       """, Self.definition(#""people": { "visible": "tier <= :tier" }"#))
     let people = "SELECT id AS x FROM people ORDER BY id"
-    // The second person's father is hidden, so she is hidden, and so are all below her.
+    // The father of person 2 is hidden. So person 2 and all people below her are hidden too.
     #expect(try camp.rows("tablet/data.sqlite", "SELECT group_concat(x) FROM (\(people))") == "5,6")
     #expect(try after("UPDATE people SET tier = 1 WHERE id = 1", bundle: 2, people) == "1,2,3,4,5,6")
     #expect(try after("UPDATE people SET tier = 9 WHERE id = 2", bundle: 3, people) == "1,5,6")
@@ -146,7 +146,7 @@ struct VisibilityTests {
     let shown = try camp.hub("scope", "show", "ann", "--json").json["tables"]
     #expect(shown?["secrets"]?["seen"]?.integerValue == 0 && shown?["secrets"]?["of"]?.integerValue == 2)
     #expect(shown?["hints"]?["seen"]?.integerValue == 2 && shown?["codes"]?["seen"]?.integerValue == 1)
-    // The user may not change it either, whatever the rule of the child allows.
+    // The rule of the child would allow the change, but its parent is hidden. So the user may not change the row.
     try camp.sql("tablet/data.sqlite", "UPDATE hints SET secret = 1 WHERE id = 2")
     camp.deliver("tablet", 1)
     #expect(try camp.rows("office.sqlite", "SELECT secret FROM hints WHERE id = 2") == "NULL")

@@ -1,9 +1,9 @@
 import Testing
 
-/// Updates of rows whose rule reads the updated columns.
+/// Updates of rows whose write rule reads the updated columns.
 @Suite("Writes that a user may make to a row")
 struct WriteRuleTests {
-  /// A hub whose rows `rule` protects, and a tablet with the row `n`, whose status is open.
+  /// Makes a hub with this write rule, and a tablet with the row `n`. The status of this row is open.
   private func camp(_ rule: String) throws -> CommandLineFixture {
     let camp = try CommandLineFixture()
     try camp.sql(

@@ -1,12 +1,12 @@
 import TestSupport
 import Testing
 
-/// A device's folder is put back from a backup, and the hub answers exports that this folder never made.
+/// A device's folder is restored from a backup. The hub then answers exports that the restored folder never made.
 @Suite("After an answer to exports that it does not know, a device shows the hub its own history")
 struct AnswerToOtherTests {
   private let camp: CommandLineFixture
 
-  /// The hub's clock is an hour ahead of the device's clock.
+  /// Makes a camp in which the hub's clock is an hour ahead of the device's clock.
   init() throws {
     camp = try CommandLineFixture()
     let first = try camp.by(SetClock(camp.platform.clock.milliseconds() + 3_600_000)) {
@@ -22,12 +22,13 @@ struct AnswerToOtherTests {
     try camp.sql("tablet/data.sqlite", "INSERT INTO t VALUES ('\(row)', 'x')")
   }
 
-  /// The number of the newest export that the folder knows.
+  /// The number of the newest export that the device's folder knows.
   private func newest() throws -> String {
     try camp.rows("tablet/data.sqlite", "SELECT max(sequence) FROM satchel_exports")
   }
 
-  /// Backs the folder up, delivers another export, and puts the folder back. Returns the hub's answer to that export.
+  /// Makes a backup of the folder, delivers another export, and restores the folder. Returns the hub's answer to this
+  /// export.
   private func putBack() throws -> String {
     try camp.copy("tablet", to: "backup")
     try write("lost")

@@ -4,7 +4,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// The backup's file: its content, its owner, and the faults that are found when it is damaged.
+/// A hub's backup file: its content, its access rights, and the faults that commands find in a damaged one.
 @Suite struct BackupTests {
   private let camp: CommandLineFixture
 
@@ -95,7 +95,8 @@ import Testing
     let other = try #require(try camp.device("tablet", "keys", "show", "--json").json["fingerprint"]?.stringValue)
     let strangers = camp.hubAnywhere("restore", file, camp.path("new"), "--fingerprint", other)
     #expect(strangers.code == 3 && strangers.error.contains("another key"), "\(strangers)")
-    // The file comes from elsewhere, and a stranger could show any fingerprint.
+    // A stranger could have made the file and could show any fingerprint. Therefore the error does not print the
+    // fingerprint.
     let own = try fingerprint()
     for outcome in [unasked, wrong, strangers] { #expect(!(outcome.out + outcome.error).contains(own)) }
     #expect(try camp.device("tablet", "keys", "show", "--json").json["hub"]?.stringValue == own)

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Work that was pending when a device's folder was copied comes from both copies, and counts once.
+/// A device's folder was copied while changes were pending. Both copies deliver these changes, but they count once.
 @Suite("Copies of a device with pending changes")
 struct CopyTests {
   let camp: CommandLineFixture
@@ -27,7 +27,7 @@ struct CopyTests {
 
   private func answer(_ folder: String, _ name: String) throws { try camp.answer(name, in: folder) }
 
-  /// The copy continues under its own name.
+  /// The copy continues as another device with its own name.
   private func rename(_ copy: String = "copy") throws {
     let request = camp.path("request.satchel")
     let renewed = camp.device(copy, "renew", "--name", copy, "--request", request, "--json")
@@ -43,7 +43,7 @@ struct CopyTests {
     get throws { try camp.rows("office.sqlite", "SELECT kind, state, key FROM satchel_conflicts ORDER BY key") }
   }
 
-  /// Expects that all devices have the same as the hub.
+  /// Exchanges bundles with all devices. Expects that each of them then has the hub's rows.
   private func settle(_ devices: [(folder: String, name: String)]) throws {
     for _ in 0..<2 {
       for (folder, name) in devices {
@@ -84,7 +84,7 @@ struct CopyTests {
 
   private enum First: CaseIterable { case tablet, copy }
 
-  /// - Parameter isAnswered: whether the second device imports the answer to the first before it delivers.
+  /// - Parameter isAnswered: whether the second device imports the hub's answer to the first before it delivers.
   private func deliverBoth(_ first: First, isAnswered: Bool) throws {
     try rename()
     if first == .tablet {

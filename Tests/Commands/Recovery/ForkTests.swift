@@ -3,9 +3,9 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// A tablet's folder is copied, and people work on both. Each story uses only commands.
+/// A tablet's folder is copied, and people work with both copies. Each story uses only commands.
 struct ForkTests {
-  /// The tablet and its copy have both written into one row, and each into its own rows.
+  /// The tablet and its copy both write to one row, and each writes to rows of its own.
   private func split(_ camp: CommandLineFixture, delivered: Bool = true) throws {
     try camp.open()
     if delivered {
@@ -27,7 +27,7 @@ struct ForkTests {
     try #require(try camp.device(folder, "export", "--json").json["file"]?.stringValue)
   }
 
-  /// - Parameter former: the former device that the operator names.
+  /// - Parameter former: the device that the renamed device continues, as the operator names it.
   private func rename(
     _ camp: CommandLineFixture, _ folder: String, as name: String, continuing former: String? = nil
   ) throws {
@@ -43,7 +43,7 @@ struct ForkTests {
     try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-\(name)-")
   }
 
-  /// Both continue until neither has anything to send, and no write of any side is lost.
+  /// All devices exchange bundles until none has anything to send. Expects that no write of any device is lost.
   private func expectPeace(_ camp: CommandLineFixture, _ devices: [(folder: String, name: String)]) throws {
     for _ in 0..<2 {
       for device in devices {
@@ -84,7 +84,7 @@ struct ForkTests {
   func wholeStory(kept: Int, exports: Int) throws {
     let camp = try CommandLineFixture()
     try split(camp)
-    // The tablet's bundles come first, and are merged.
+    // The tablet's bundles arrive first and are merged.
     var files: [String: [String]] = [:]
     for folder in ["tablet", "copy"] {
       for number in 1...exports {
@@ -94,7 +94,7 @@ struct ForkTests {
         files[folder, default: []].append(try export(camp, folder))
       }
     }
-    // An export that is not the newest is among the sent exports.
+    // Older exports are in `sent`, and only the newest is in the outbox.
     func place(_ file: String) -> String {
       FileManager.default.fileExists(atPath: file)
         ? file : file.replacingOccurrences(of: "/outbox/", with: "/sent/")
@@ -102,7 +102,7 @@ struct ForkTests {
     #expect(camp.hub("import", place(files["tablet"]![0])).code == 0)
     #expect(camp.hub("import", place(files["copy"]!.last!)).code == 3)
     #expect(camp.hub("emit", "--device", "tablet").code == 1)
-    // Now bundles of neither copy are accepted.
+    // From now on, the hub accepts no bundle of either copy.
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 5 WHERE id = 'tablet-1'")
     #expect(camp.hub("import", try export(camp, "tablet")).code == 3)
 
@@ -122,8 +122,8 @@ struct ForkTests {
     let settled = camp.hub("device", "fork", "tablet", "--keep", "\(kept)")
     #expect(settled.code == 0, "\(settled.error)")
     let (keeper, other) = kept == 1 ? ("tablet", "copy") : ("copy", "tablet")
-    // Bundles of the other copy in the old name do not block the device. The hub's answer to the keeper does not
-    // mislead the other copy.
+    // The other copy still sends bundles under the old name. They do not block the device, and the hub's answer to the
+    // kept copy does not mislead the other copy.
     let late = camp.hub("import", try export(camp, other), "--json")
     #expect(late.code == 3)
     #expect(try late.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "parted")
@@ -153,7 +153,7 @@ struct ForkTests {
     try camp.makeFolder("stick")
     #expect(camp.hub("import", try export(camp, "tablet")).code == 0)
     #expect(camp.device("copy", "sync", stick).code == 0)
-    // Each sync asks, until the operator has chosen.
+    // Each sync ends with the same question until the operator has chosen a copy.
     for _ in 1...2 { #expect(camp.hub("sync", stick).code == 3) }
     #expect(camp.hub("device", "fork", "tablet", "--keep", "1").code == 0)
     let refused = camp.hub("sync", stick)
@@ -185,7 +185,8 @@ struct ForkTests {
           "visits": { "keys": "rekey", "columns": { "people": "sum" } },
           "notes": { "keys": "rekey", "parents": ["visits"] } } }
       """)
-    // Merged before the copy was made, under another key than the tablet gave. The tablet does not know that yet.
+    // The hub merges this visit before the copy is made, and gives it another key than the tablet. The tablet does not
+    // know this key yet.
     try camp.sql("office.sqlite", "INSERT INTO visits VALUES (2, 'of the office', 0)")
     try camp.sql(
       "tablet/data.sqlite",
@@ -257,7 +258,7 @@ struct ForkTests {
     #expect(try deliver("tablet").code == 0)
     try camp.answer("tablet", in: "tablet")
     try camp.copy("tablet", to: "early")
-    // If the copies are two exports apart, their first exports name no export of one number.
+    // With `apart` = 2, the first exports of the two copies have different numbers.
     for _ in 0..<apart {
       try write("tablet", 10 / apart)
       #expect(try deliver("tablet").code == 0)
@@ -274,7 +275,7 @@ struct ForkTests {
     #expect(shown["histories"]?.arrayValue?.count == 3 && shown["parted_after"]?.integerValue == 1, "\(shown)")
     let settled = camp.hub("device", "fork", "tablet", "--keep", "\(kept)")
     #expect(settled.code == 0, "\(settled.error)")
-    // The number of a history follows the number of its first bundle.
+    // The histories are numbered in the order in which their first bundles arrived.
     var folders = ["tablet", "early", "later"]
     let keeper = folders.remove(at: kept - 1)
     var devices = [(folder: keeper, name: "tablet")]
@@ -290,7 +291,8 @@ struct ForkTests {
         try camp.answer(device.name, in: device.folder)
       }
     }
-    // As long as no device continues the first history, its common part with the third one is unclear.
+    // If the first history is not kept and has not continued, the hub cannot know which changes it shares with the
+    // third history.
     let isUnclear = kept == 2 && isLaterFirst
     let counted = kept == 1 ? "211111" : isUnclear ? "101111" : "111111"
     for database in ["office.sqlite"] + devices.map({ "\($0.folder)/data.sqlite" }) {
@@ -340,7 +342,7 @@ struct ForkTests {
       try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.map { $0["reason"] } == ["renewed"])
     let fingerprint = try #require(try again.json["fingerprint"]?.stringValue)
     #expect(camp.enrol(request, fingerprint).code == 0)
-    // Before the hub's bundle comes, an export is made and merged as well.
+    // The device exports, and the hub merges the export, before the hub's bundle for the new name arrives.
     let file = try export(camp, "tablet")
     #expect(file != former)
     #expect(camp.hub("import", file).code == 0)

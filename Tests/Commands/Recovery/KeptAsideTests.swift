@@ -3,7 +3,8 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// A bundle that shows that histories parted is refused, and kept in `bundles/inbox/waiting` until a person decides.
+/// A bundle shows that two histories have parted. The replica refuses it and keeps it in `bundles/inbox/waiting` until
+/// a person decides.
 @Suite("Refused bundles of histories that parted")
 struct KeptAsideTests {
   typealias Parting = PartedHubFixture.Parting
@@ -17,7 +18,7 @@ struct KeptAsideTests {
     try camp.makeFolder("other-stick")
   }
 
-  /// The files in the waiting folder of the replica that refuses, with their bytes.
+  /// The files in the waiting folder of the replica that refuses the bundle, with their bytes.
   private func waiting(_ parting: Parting) throws -> [String: [UInt8]] {
     let folder = "\(PartedHubFixture.folder(parting))/bundles/inbox/waiting"
     guard FileManager.default.fileExists(atPath: camp.path(folder)) else { return [:] }
@@ -25,7 +26,7 @@ struct KeptAsideTests {
     return try names.reduce(into: [:]) { $0[$1] = try camp.read("\(folder)/\($1)") }
   }
 
-  /// Lets the histories part, and expects that exactly the refused bundle waits.
+  /// Makes the histories part. Expects that only the refused bundle is in the waiting folder.
   /// - Returns: the bundle's name in the waiting folder.
   private func part(_ parting: Parting) throws -> String {
     let refused = try parted.part(parting)
@@ -42,7 +43,8 @@ struct KeptAsideTests {
     for outcome in outcomes { #expect(outcome.out == "All is well.\n", "\(outcome.out)\(outcome.error)") }
   }
 
-  /// The tablet exchanges bundles with the copy, which begins an epoch as soon as it knows that it was set back.
+  /// The tablet exchanges bundles with the copy of the hub. The copy begins an epoch as soon as it knows that it was
+  /// set back.
   private func carryToCopy() {
     let stick = camp.path("other-stick")
     for _ in 1...5 {
@@ -66,7 +68,7 @@ struct KeptAsideTests {
       #expect(outcome.code != 2, "\(words): \(outcome.error)")
       #expect(try waiting(parting) == kept, "\(words)")
     }
-    // The kept file is refused like the file that came, and stays.
+    // An import of the kept file is refused again, and the file stays.
     let again = parted.run(parting, ["import", "bundles/inbox/waiting/\(name)", "--json"])
     try parted.expectRefused(again, parting.rawValue)
     #expect(try waiting(parting) == kept)
@@ -138,7 +140,7 @@ struct KeptAsideTests {
     _ = try part(.otherHistory)
     #expect(try lake("tablet/data.sqlite") == "one")
     carryToCopy()
-    // The phone does not come.
+    // The copy ends its recovery without the phone, because the phone does not come.
     #expect(parted.copy(["restore", "--finish"]).code == 0)
     carryToCopy()
     #expect(try waiting(.otherHistory).isEmpty)

@@ -2,12 +2,12 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A device's knowledge of its hub, if another file is in the place of its database.
+/// Another file has replaced a device's database. The device must still know what the hub's bundles stated.
 @Suite("A rebuilt database knows again all that the hub's bundles stated")
 struct LedgerRecoveryTests {
   enum Loss: CaseIterable { case deleted, oldCopy, madeByApp }
 
-  /// Whatever file replaces the tablet's database, it is repaired.
+  /// Replaces the tablet's database in this way, and repairs it.
   private func lose(_ loss: Loss, on camp: CommandLineFixture) throws {
     switch loss {
     case .deleted: try camp.remove("tablet/data.sqlite")
@@ -21,7 +21,7 @@ struct LedgerRecoveryTests {
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
   }
 
-  /// The tablet exports, so that an old copy is recognised as one, and imports from the hub.
+  /// The tablet exports and imports. By the export, Satchel can later recognise an old copy of the database.
   private func exchange(_ camp: CommandLineFixture) throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = stars + 1 WHERE id = 'r1'")
     try camp.deliver("tablet")

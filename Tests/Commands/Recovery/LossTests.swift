@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Lost, late, surplus and old files, and lost devices.
+/// Files that are lost, late, old or come twice, and lost devices.
 @Suite struct LossTests {
   private let camp: CommandLineFixture
 
@@ -18,7 +18,7 @@ import Testing
     camp.path("hub/bundles/outbox/camp-hub-\(device)-\(number).satchel")
   }
 
-  /// A device requests to join, and is enrolled. It has no data yet.
+  /// A device asks to join, and the hub enrols it. The device has no data yet.
   private func join(_ name: String) throws -> String {
     camp.deviceAnywhere(
       "init", camp.path(name), "--dataset", "camp", "--name", name, "--request", camp.path("\(name).request"))
@@ -64,7 +64,7 @@ import Testing
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'n1'") == "first")
   }
 
-  /// The tablet's export 2 is on a stick alone, and its database is gone.
+  /// The tablet loses its database. Its export 2 is only on a stick.
   private func loseExport() throws {
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 1, 'first')")
     camp.deliver("tablet", 1)
@@ -115,8 +115,8 @@ import Testing
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
     camp.answer("tablet", 2)
     camp.deliver("tablet", 1)
-    // The hub's knowledge about a device comes from the device itself, so the device has it. Only a device without its
-    // memory differs.
+    // The hub knows from the device itself that the device has bundle 2. So this gap can occur only if the device lost
+    // its records. The test changes these records.
     try camp.sql(
       "tablet/data.sqlite",
       """
@@ -181,8 +181,8 @@ import Testing
     #expect(try !reviews("office.sqlite").contains("r1"))
   }
 
-  /// The tablet changed a row, its change lost, and it wrote the row again. That write has the generation of the change
-  /// that lost. Only its stamp is later.
+  /// The tablet changed a row, and the change lost against the office's change. Then the tablet wrote the row again.
+  /// Both writes have the same generation, and only the second write's stamp is later.
   private func writtenAgain(_ policy: String) throws -> CommandLineFixture {
     let camp = try CommandLineFixture()
     try camp.open(
@@ -213,7 +213,7 @@ import Testing
     try camp.writeUnseen(data, "UPDATE t SET c = 'unseen'")
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
     try camp.deliver("tablet")
-    // If the export repeated the change of `a`, the device's policy would undo the office's later change.
+    // If the device sent its change of `a` again, its policy would undo the office's later change.
     #expect(try camp.rows("office.sqlite", "SELECT a, b, c FROM t") == "final|-|unseen")
   }
 

@@ -62,7 +62,8 @@ struct LostFileTests: PhotoStory {
     try camp.remove("tablet/files/lake.jpg")
     camp.device("tablet", "export")
     try camp.sql("tablet/data.sqlite", "INSERT INTO sites VALUES ('moor', 1)")
-    // The second export is the first to arrive. The answer crosses a third export, which requests the file again.
+    // Export 2, which requests the file, has not arrived. Export 3 requests it again. While the hub's answer is on its
+    // way, export 4 requests it once more.
     camp.deliver("tablet", 3)
     camp.hub("emit", "--device", "tablet")
     #expect(try blobs(emission(3, for: "tablet")) == 1)
@@ -70,7 +71,7 @@ struct LostFileTests: PhotoStory {
     camp.device("tablet", "export")
     camp.device("tablet", "import", camp.path(emission(3, for: "tablet")))
     camp.deliver("tablet", 5)
-    // The overtaken exports request nothing.
+    // Exports 2 and 4 arrive late. They are overtaken, so the hub ignores their requests.
     for late in [2, 4] { camp.hub("import", camp.path("tablet/bundles/sent/camp-tablet-hub-\(late).satchel")) }
     camp.answer("tablet", 4)
     #expect(try blobs(emission(4, for: "tablet")) == 0)

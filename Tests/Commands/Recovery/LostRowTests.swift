@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A device that loses a row must not learn whether the row was deleted, or only hidden from its user.
+/// A device loses a row. Its user must not learn whether the row was deleted or only hidden.
 @Suite("Rows that go from a device")
 struct LostRowTests {
   private static let schema = """
@@ -11,7 +11,7 @@ struct LostRowTests {
     INSERT INTO notes VALUES ('n', 'hill', 'first');
     """
 
-  /// The device's writes, by generation.
+  /// The device's writes. Each inner list is one generation.
   private static let acts = [
     ["UPDATE sites SET name = 'mine' WHERE id = 'lake'"],
     ["UPDATE sites SET name = 'mine' WHERE id = 'lake'", "UPDATE sites SET name = 'again' WHERE id = 'lake'"],
@@ -23,7 +23,7 @@ struct LostRowTests {
     ["UPDATE sites SET name = 'mine' WHERE id = 'lake'; INSERT INTO notes VALUES ('m', 'lake', 'mine')"],
   ]
 
-  /// - Returns: the device's rows, and the conflicts sent to it, after the row was removed from it.
+  /// - Returns: the device's rows and the conflicts that it received, after the row was removed from the device.
   private func outcome(_ office: String, _ acts: [String], policy: String, importsFirst: Bool) throws -> [String] {
     let quarrel = try TwoDeviceFixture(
       Self.schema,
@@ -82,7 +82,7 @@ struct LostRowTests {
           "office.sqlite", "SELECT kind, operation, state, hub_values FROM satchel_conflicts")
         #expect(kept == #"revoked|\#(operation)|open|{"id":"lake","tier":9,"name":"Lake"}"#)
         #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM sites") == "2")
-        // Whatever the office decides about a delete, the user learns nothing of it.
+        // The office decides about the user's delete. The user learns nothing of this decision.
         #expect(camp.hub("conflicts", "resolve", "--all", "--policy", "hub").code == 0)
         try camp.answer("tablet")
         #expect(
@@ -92,7 +92,7 @@ struct LostRowTests {
     }
   }
 
-  /// The state of ben's right after the row left his sight and he had deleted it.
+  /// The event after the row left ben's sight and ben deleted it.
   private enum After: CaseIterable { case nothing, rowComesBack, userGetsRight }
 
   @Test("a pending delete of a row that left its user's sight is never dropped, whatever comes next")
@@ -112,8 +112,8 @@ struct LostRowTests {
         if before != .nothing { try camp.answer("tablet", full: before == .full) }
         try camp.deliver("tablet")
         let place = "\(before) \(after)"
-        // The hub's row was changed meanwhile. The delete is accepted only if that change is undone, and is a conflict
-        // otherwise.
+        // The office changed the hub's row meanwhile. The delete is accepted only if this change is undone. Otherwise
+        // it is a conflict.
         let (left, kept) = try (
           camp.rows("office.sqlite", "SELECT count(*) FROM sites WHERE id = 'lake'"),
           camp.rows("office.sqlite", "SELECT operation FROM satchel_conflicts")

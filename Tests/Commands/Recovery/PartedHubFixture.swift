@@ -1,9 +1,9 @@
 import SatchelJSON
 import Testing
 
-/// A hub with its devices, and a copy of the hub with the hub's keys. Their histories part.
+/// A hub, its devices, and a copy of the hub with the hub's keys. The histories of hub and copy part.
 struct PartedHubFixture {
-  /// How the histories part. The value is the reason of the refusal.
+  /// How the histories part. The raw value is the reason of the refusal.
   enum Parting: String, CaseIterable {
     case setBack = "set-back"
     case otherHistory = "other-history"
@@ -38,7 +38,7 @@ struct PartedHubFixture {
     parting == .setBack ? copy(words) : tablet(words)
   }
 
-  /// Lets the histories part.
+  /// Makes the histories part. The replica refuses a bundle.
   /// - Returns: the path of the bundle that was refused.
   func part(_ parting: Parting) throws -> String {
     let bundle =
@@ -51,7 +51,7 @@ struct PartedHubFixture {
     return bundle
   }
 
-  /// An export with a change, made on a bundle of the hub that the copy does not know.
+  /// Makes an export of the tablet after the tablet has imported a bundle that the copy does not know.
   private func exportAboveCopy() throws -> String {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'later' WHERE id = 'lake'")
     #expect(camp.device("tablet", "import", try camp.emit("tablet")).code == 0)
@@ -59,7 +59,7 @@ struct PartedHubFixture {
     return try camp.export("tablet")
   }
 
-  /// A bundle of the copy. The tablet has a bundle of the hub with the same number.
+  /// Makes an emission of the copy. The tablet already has an emission of the hub with the same number.
   private func emissionWithOneNumber() throws -> String {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'one' WHERE id = 'lake'")
     camp.awaitLaterTime()
@@ -69,7 +69,8 @@ struct PartedHubFixture {
     return other
   }
 
-  /// A bundle of the copy. The hub and the copy each began an epoch, and the tablet is in the hub's epoch.
+  /// Makes an emission of the copy. The hub and the copy have each begun a new epoch, and the tablet is in the hub's
+  /// epoch.
   private func emissionOfOtherEpoch() throws -> String {
     #expect(camp.hub("restore", "--in-place").code == 0)
     #expect(copy(["restore", "--in-place"]).code == 0)
@@ -80,7 +81,7 @@ struct PartedHubFixture {
     return try camp.emit("tablet", from: "copy")
   }
 
-  /// Expects that an `import --json` of one bundle refused it for this reason.
+  /// Expects that an `import --json` of one bundle refused this bundle for this reason.
   func expectRefused(_ outcome: CommandLineFixture.Outcome, _ reason: String) throws {
     #expect(outcome.code == 3, "\(outcome.out)\(outcome.error)")
     let reasons = try outcome.json["bundles"]?.arrayValue?.map { $0["error"]?["reason"]?.stringValue }

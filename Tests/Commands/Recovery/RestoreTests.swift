@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// A hub that was lost and is restored from a backup, through the commands.
+/// A hub is lost and restored from a backup. The tests use the commands.
 @Suite struct RestoreTests {
   private let camp: CommandLineFixture
 
@@ -95,8 +95,8 @@ import Testing
     }
   }
 
-  /// Enrols a device that requests it with this command.
-  /// - Parameter former: the former device that the operator must name, because its key is revoked.
+  /// Runs this command on a device, which makes a request, and enrols the device.
+  /// - Parameter former: the device that the operator must name, because its key is revoked.
   private func enrol(_ device: String, asking words: String..., continuing former: String? = nil) throws {
     let asked = camp.deviceAnywhere(["-C", camp.path(device)] + words + ["--json"])
     let fingerprint = try #require(try asked.json["fingerprint"]?.stringValue, "\(asked.error)")
@@ -129,7 +129,7 @@ import Testing
     }
     try restore()
     for name in ["tablet", "phone", "tablet"] { try carry(name, rounds: 2) }
-    // If the exports are gone, the hub's own bundles of that time bring these rows back.
+    // If the device no longer has the exports, the hub's own bundles bring these rows back.
     #expect(try reviews(office).contains("n1|3|of the lost time\nn2|3|of the lost time"))
     #expect(camp.hub("doctor").code == 0)
   }
@@ -138,13 +138,13 @@ import Testing
   func redelivery() throws {
     try carry("tablet")
     try backUp()
-    // Two bundles that the hub merges and acknowledges, and then loses.
+    // The hub merges and acknowledges two bundles. Then it is lost.
     try write(
       "tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new'), ('n2', 'lake', 'ann', 3, 'gone soon')")
     try carry("tablet")
     try write("tablet", "UPDATE reviews SET words = 'calm' WHERE id = 'r1'; DELETE FROM reviews WHERE id = 'n2'")
     try carry("tablet", rounds: 2)
-    // Changes that are in no export yet, in a row that the restored hub has never seen.
+    // These changes are in no export yet. They are about a row that the restored hub has never had.
     try write(
       "tablet",
       "UPDATE reviews SET stars = 5 WHERE id = 'n1'; INSERT INTO reviews VALUES ('n3', 'hill', 'ann', 1, 'late')")
@@ -184,11 +184,11 @@ import Testing
     camp.hub("emit", "--all")
     let outcome = camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
     #expect(outcome.code == 0, "\(outcome.error)")
-    // The hub's change since the backup comes back when all devices have delivered. The user's change stays.
+    // After all devices have delivered, the hub has its own change of the lost time again. The user's change stays.
     #expect(try reviews("tablet/data.sqlite") == "r1|1|quiet")
     try carry("tablet")
     #expect(try reviews(office) == "r1|1|quiet\nr2|5|dark")
-    // A person can still read the hub's lost bundles.
+    // The hub's lost bundles are still in the device's archive, so a person can read them.
     #expect(try camp.newestBundle(in: "tablet/bundles/archive/former", "camp-hub-tablet-").hasSuffix("-2.satchel"))
     try carry("phone", rounds: 2)
     try carry("tablet")
@@ -240,7 +240,7 @@ import Testing
       camp.hub("import", camp.path("carried-\(number).satchel"))
       camp.answer("tablet", number + 1)
     }
-    // The tablet is lost too. Only the courier's files are left.
+    // The tablet is lost too. Only the files on the courier's stick remain.
     try camp.remove("tablet")
     try restore()
     let third = camp.hub("import", camp.path("carried-3.satchel"))
@@ -261,7 +261,7 @@ import Testing
     try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'hers')")
     try carry("tablet")
     try carry("phone")
-    // The phone's user may not write ann's row. The hub reports that, and then forgets it.
+    // The phone's user has no right to change ann's row. The hub reports this, and then loses the report.
     try write(
       "phone",
       "INSERT INTO reviews VALUES ('n2', 'lake', 'ben', 2, 'his'); UPDATE reviews SET words = 'mine' WHERE id = 'n1'")
@@ -277,7 +277,7 @@ import Testing
     #expect(try reviews(office) == rows)
     #expect(try reviews("phone/data.sqlite") == rows)
     #expect(try reviews("tablet/data.sqlite") == "n1|3|hers\nn2|2|his\nr1|4|quiet")
-    // The rejected change is visible.
+    // The hub has a conflict about the rejected change.
     #expect(
       try camp.rows(
         office, "SELECT count(*) > 0 FROM satchel_conflicts WHERE table_name = 'reviews' AND key = '[\"n1\"]'") == "1"
@@ -298,10 +298,11 @@ import Testing
     #expect(outcome.code == 3)
     #expect(outcome.out.contains("no-export") && outcome.out.contains("export 1"), "\(outcome.out)")
     #expect(try reviews("tablet/data.sqlite") == before)
-    // The device's user may have left before reading that, so status repeats it.
+    // The person may have missed this message, so `status` repeats it.
     #expect(camp.device("tablet", "status").out.contains("--without-lost"))
 
-    // A person gives it up. Pending changes stay pending, and the earlier state can still be read.
+    // The person gives the lost bundle up. Pending changes stay pending, and the earlier state of the rows can still be
+    // read.
     try write("tablet", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     let given = camp.device("tablet", "import", bundle, "--without-lost", "--json")
     #expect(given.code == 0, "\(given.error)")
@@ -309,7 +310,7 @@ import Testing
     #expect(try reviews("tablet/data.sqlite") == "r1|1|quiet")
     let copy = try #require(given.json["bundles"]?.arrayValue?.first?["copy"]?.stringValue)
     #expect(try reviews(String(copy.dropFirst(camp.root.utf8.count + 1))) == "n1|3|new\nr1|1|quiet")
-    // The hub's own bundles lack the row. It comes from the tablet, which had it.
+    // The hub's own bundles do not contain this row. The tablet has the row and brings it back.
     try carry("tablet", rounds: 3)
     #expect(try reviews(office) == "r1|1|quiet\nr2|5|dark")
     #expect(try reviews("tablet/data.sqlite") == "r1|1|quiet")
@@ -343,7 +344,7 @@ import Testing
     let first = try camp.rows(office, "SELECT emissions_from FROM satchel_hub")
     try carry("tablet", rounds: 3)
     #expect(try camp.rows(office, "SELECT words FROM reviews WHERE id = 'n1'") == "new")
-    // By then the clock has advanced.
+    // Until then, the clock has advanced.
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'newer' WHERE id = 'n1'")
     try camp.remove("safe")
     try backUp("tuesday.satchel")

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A device loses its database, and its hub signs with another key than before.
+/// A device loses its database. Meanwhile its hub has replaced its signing key.
 @Suite("A lost database after new keys")
 struct RotatedKeyLossTests {
   private let camp: CommandLineFixture
@@ -14,9 +14,9 @@ struct RotatedKeyLossTests {
 
   enum Loss: CaseIterable {
     case deleted, emptied
-    /// The file is no database any more.
+    /// The file is no longer a database.
     case damaged
-    /// The app made its tables again, and they are empty.
+    /// The app creates its tables again, without rows.
     case madeByApp
   }
 
@@ -39,7 +39,7 @@ struct RotatedKeyLossTests {
     }
   }
 
-  /// The hub gets a new key in the ordinary way, and the tablet has a bundle that the new key signed.
+  /// The hub rotates its key, and the tablet imports a bundle that the new key signed.
   private func rotate() throws {
     #expect(camp.hub("keys", "rotate").code == 0)
     try camp.answer("tablet")
@@ -52,7 +52,7 @@ struct RotatedKeyLossTests {
     try camp.sql("office.sqlite", "UPDATE sites SET name = '\(name)' WHERE id = 'lake'")
   }
 
-  /// The names and contents of the public keys that the tablet trusts or trusted.
+  /// The tablet's files of public keys that it trusts or has trusted, with their contents.
   private func keys() throws -> [String: Data] {
     try camp.everything().filter { $0.key.hasPrefix("tablet/keys/") && $0.key.hasSuffix(".pub") }
   }
@@ -173,7 +173,7 @@ struct RotatedKeyLossTests {
     #expect(try lake() == "Pond")
   }
 
-  /// The key that signs the tablet's bundles while the phone does not know it yet.
+  /// The hub's next key. It signs bundles for the tablet while the phone does not know it yet.
   private func nextHubKey() throws -> String {
     try #require(try camp.hub("keys", "show", "--json").json["next"]?.stringValue)
   }

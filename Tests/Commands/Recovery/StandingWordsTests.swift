@@ -4,8 +4,8 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// After losses and copies, the tools say what is true and what helps. A person who follows a wrong hint gets a thief's
-/// rows, or a needless device.
+/// After losses and copies, the tools must say what is true and what helps. If a hint is wrong, a person may import a
+/// thief's rows, or replace a device without need.
 @Suite("Words after losses, copies and wrong clocks")
 struct StandingWordsTests {
   private let camp: CommandLineFixture
@@ -15,7 +15,7 @@ struct StandingWordsTests {
     try camp.open()
   }
 
-  /// Ann's tablet gets a bundle of the hub that the hub no longer knows.
+  /// Ann's tablet imports a bundle that the hub has no record of, because the hub is then set back.
   private func setBack() throws {
     try camp.carry("tablet", rounds: 2)
     try camp.keepHub()
@@ -83,7 +83,7 @@ struct StandingWordsTests {
     let silent = camp.hub("keys", "rotate", "--lost", answers: ["n"], interactive: true)
     let first = silent.error.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     #expect(silent.code == 1 && first.contains("must deliver again, and may have more."), "\(first)")
-    // The phone does not deliver, so the lost time is not merged.
+    // The phone does not deliver. So the hub does not merge the lost time.
     try camp.carry("tablet", rounds: 3)
     let count = try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_lost_emissions WHERE merged = 0")
     #expect(count != "0")
@@ -93,12 +93,12 @@ struct StandingWordsTests {
     #expect(words.contains("then use: satchel-hub restore --finish."), "\(words)")
     let given = camp.hub("keys", "rotate", "--lost", "--yes")
     #expect(given.code == 0 && given.out.contains("Given up with the former key"), "\(given.out)\(given.error)")
-    // The former key does not count any more, so a further key gives up no bundle.
+    // The former key no longer counts. So a second new key gives up no bundle.
     let again = try camp.hub("keys", "rotate", "--lost", "--again", "--yes", "--json").json
     #expect(again["given_up"] == 0, "\(again)")
   }
 
-  /// Syncs with a folder that serves as a stick.
+  /// Syncs with a folder that is used as a stick.
   private func sync(_ name: String?, _ words: String...) throws -> CommandLineFixture.Outcome {
     let stick = camp.path("stick")
     try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
@@ -133,7 +133,7 @@ struct StandingWordsTests {
     #expect(came.code == 0, "\(text)")
     #expect(!text.contains("left alone") && !text.contains("a hub imports the exports"), "\(text)")
     #expect(text.contains("which this hub made: the hub knows it, so nothing changed."), "\(text)")
-    // A person who takes a device's bundle to the hub is sent on to the device.
+    // If a person imports a device's bundle at the hub, the message sends the person to the device.
     let named = camp.hub("import", try camp.newestBundle(in: "tablet/bundles/archive", "camp-hub-tablet-"))
     #expect(named.code == 3 && (named.error + named.out).contains("a hub imports the exports"), "\(named.error)")
   }
@@ -158,7 +158,7 @@ struct StandingWordsTests {
     #expect(try camp.rows("office.sqlite", "SELECT epoch FROM satchel_hub") == before)
     #expect(camp.hub("restore", "--in-place", answers: ["y"], interactive: true).code == 0)
     #expect(try camp.rows("office.sqlite", "SELECT epoch FROM satchel_hub") != before)
-    // A device's bundle has shown it: there is no question.
+    // A device's bundle has proved that the hub was set back. So the command asks no question.
     try setBack()
     _ = camp.hub("import", try export())
     let known = camp.hub("restore", "--in-place", interactive: true)
@@ -183,7 +183,7 @@ struct StandingWordsTests {
     #expect(again.code == 1)
     #expect(again.error.contains("no device is known to have it yet"), "\(again.error)")
     #expect(camp.hub("status").out.contains("a person compares the fingerprint at each"))
-    // The command may be repeated, and changes nothing.
+    // The person may repeat the command. It changes nothing.
     let key = try camp.hub("keys", "show", "--json").json["fingerprint"]
     let epoch = try camp.rows("office.sqlite", "SELECT epoch FROM satchel_hub")
     let repeated = camp.hub("keys", "rotate", "--lost", "--yes")

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Each place where a person could look says that histories parted, and what to do next.
+/// If histories have parted, every report that a person may read says so, with the next step.
 @Suite("The way out of histories that parted")
 struct WayOutTests {
   typealias Parting = PartedHubFixture.Parting
@@ -11,7 +11,7 @@ struct WayOutTests {
 
   init() throws { parted = try PartedHubFixture() }
 
-  /// Expects the words in `status`, `doctor` and `report`, and the reason in `status --json` and `doctor --json`.
+  /// Expects `words` in `status`, `doctor` and `report`. Expects the reason in `status --json` and `doctor --json`.
   private func expect(_ words: String, next: String, _ parting: Parting) throws {
     let (status, doctor) = (parted.run(parting, ["status"]), parted.run(parting, ["doctor"]))
     for outcome in [status, doctor] {
@@ -31,7 +31,7 @@ struct WayOutTests {
     try expectFinding(parting, words, next: hint)
   }
 
-  /// Expects that `doctor --json` finds the parting, and nothing else.
+  /// Expects that the parting is the only finding of `doctor --json`.
   private func expectFinding(_ parting: Parting, _ words: String, next hint: String) throws {
     let outcome = parted.run(parting, ["doctor", "--json"])
     #expect(outcome.code == 1, "\(outcome.out)")
@@ -49,7 +49,8 @@ struct WayOutTests {
   func setBack() throws {
     _ = try parted.part(.setBack)
     try expect("was set back", next: "satchel-hub restore --in-place", .setBack)
-    // Devices that know nothing of the lost time wait too, so that the hub takes nothing twice.
+    // Bundles of devices that know nothing of the lost time wait too. Otherwise the hub might merge the same work
+    // twice.
     try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r2'")
     try parted.expectRefused(parted.copy(["import", try camp.export("phone"), "--json"]), "set-back")
     #expect(parted.copy(["restore", "--in-place"]).code == 0)

@@ -4,12 +4,12 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// The hub worked while its clock was ten years ahead, and a person confirmed that clock. Now the clock is right.
+/// A person confirmed the hub's clock while it was ten years ahead, and the hub worked with it. Now the clock is right.
 @Suite("Stamps of a hub whose clock was ahead")
 struct AheadStampTests {
   let camp: CommandLineFixture
   private static let day: Int64 = 86_400_000
-  /// Later than all that made the hub and its devices.
+  /// The right time of the test. It is later than the creation of the hub and its devices.
   private let now: Int64
   private var ahead: Int64 { now + 3650 * Self.day }
 
@@ -25,7 +25,7 @@ struct AheadStampTests {
     camp.platform = Platform(files: HostFileSystem(), clock: SetClock(time), random: SystemRandom())
   }
 
-  /// A program's write while the clock shows this time.
+  /// Writes to a database as a program would, while the clock shows this time.
   private func write(_ words: String, to id: String, in database: String, at time: Int64) throws {
     try camp.sql(
       database,
@@ -52,19 +52,20 @@ struct AheadStampTests {
     #expect(outcome.code == 0, "\(outcome.error)")
   }
 
-  /// A person confirms the wrong clock. The office writes two rows, and bundles are made for these devices.
+  /// A person confirms the wrong clock at the hub. Then the office writes two rows, and the hub emits for these
+  /// devices.
   private func workAhead(sending devices: [String] = ["phone", "tablet"]) throws {
     set(ahead)
     #expect(camp.hub("doctor", "--repair").code == 0)
     try write("office", to: "n", in: "office.sqlite", at: ahead)
     try write("after", to: "m", in: "office.sqlite", at: ahead + 1000)
     set(ahead + 2000)
-    // Each of these commands puts the office's writes into the log.
+    // `compact` and `emit` both put the office's writes into the log.
     if devices.isEmpty { #expect(camp.hub("compact").code == 0) }
     for name in devices { _ = try emission(for: name, at: ahead + 2000) }
   }
 
-  /// A device delivers a bundle of its own time, without new work.
+  /// A device delivers an export with the right time. It has no new changes.
   private func answer(_ name: String) throws {
     set(now)
     let exported = camp.device(name, "export", "--prove", "--json")
@@ -77,7 +78,7 @@ struct AheadStampTests {
     outcome.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
-  /// An earlier release accepted the right clock again, and left the stamps as they were.
+  /// Imitates an earlier release, which accepted the right clock again and did not change the stamps.
   private func acceptClock() throws { try camp.sql("office.sqlite", "UPDATE satchel_hub SET clock = \(now)") }
 
   private func refused(_ name: String, _ file: String) throws {
@@ -97,7 +98,7 @@ struct AheadStampTests {
     #expect(found.out.contains("its times are 3650 days ahead"), "\(found.out)")
     #expect(camp.hub("status").out.contains("its times are 3650 days ahead"))
     #expect(camp.hub("check").out.contains("the hub's times are far ahead of its clock"))
-    // Both refused such times, and say so by a bundle of their own time.
+    // Both devices refused the hub's bundle. Their exports show the hub that they do not have its wrong times.
     for name in ["phone", "tablet"] { try answer(name) }
     let repaired = camp.hub("doctor", "--repair")
     #expect(repaired.code == 0 && repaired.out.contains("They now have the present time, in their order."))
@@ -106,7 +107,7 @@ struct AheadStampTests {
       ("satchel_capture", "stamp"), ("satchel_log", "stamp"), ("satchel_rows_notes", "satchel_stamp"),
     ] {
       let newest = try camp.rows("office.sqlite", "SELECT max(\(column)) >> 16 FROM \(table)")
-      // The devices were made a moment after `now`, and no stamp goes below the stamps that they have.
+      // The devices were made a moment after `now`. The repair lowers no stamp below the stamps that the devices have.
       #expect(try (now...now + 600_000).contains(#require(Int64(newest))), "\(table)")
     }
     #expect(try camp.rows("office.sqlite", "SELECT key FROM satchel_log ORDER BY stamp") == "[\"n\"]\n[\"m\"]")
@@ -199,7 +200,7 @@ struct AheadStampTests {
     #expect(camp.hub("doctor", "--repair").code == 1)
     let newest = try camp.rows("office.sqlite", "SELECT max(stamp) >> 16 FROM satchel_log")
     #expect(try (ahead...ahead + Self.day).contains(#require(Int64(newest))))
-    // The devices that a person must see to can still deliver.
+    // A device that a person must replace or revoke can still deliver.
     try answer("phone")
     #expect(camp.hub("device", "revoke", "phone").code == 0)
     #expect(camp.hub("doctor", "--repair").code == 0)
@@ -228,7 +229,7 @@ struct AheadStampTests {
     let refused = importing(at: now)
     #expect(refused.code == 3 && refused.out.contains("\"clock\""), "\(refused.out)\(refused.error)")
     #expect((refused.out + refused.error).contains("Look at this device's clock"))
-    // The clock of a device whose battery is empty shows nothing about the hub's clock.
+    // The clock of a device whose battery was empty begins in 1970. It proves nothing about the hub's clock.
     #expect(importing(at: 86_400_000).code == 0)
   }
 
@@ -248,7 +249,7 @@ struct AheadStampTests {
     }
     let newest = try camp.rows("office.sqlite", "SELECT max(stamp) >> 16 FROM satchel_log")
     #expect(try #require(Int64(newest)) >= ahead)
-    // The phone's bundle shows that it has them.
+    // The phone's export shows the hub that the phone has these stamps.
     try answer("phone")
     #expect(words(camp.hub("doctor")).contains("These devices have such times: phone."))
   }

@@ -4,7 +4,7 @@ import SatchelPlatform
 import SatchelSQLite
 import Testing
 
-/// A tablet without Satchel: the team leader's laptop exchanges changes for it.
+/// A tablet has no Satchel. The team leader's laptop docks it and exchanges its changes.
 @Suite("Docking a tablet")
 struct DockTests {
   private let camp: CommandLineFixture
@@ -25,7 +25,7 @@ struct DockTests {
     return camp.deviceAnywhere(["-C", camp.path("tablet"), "dock", camp.path("card")] + words, on: camp.platform)
   }
 
-  /// The first dock gives the database of the provisioned workspace to the tablet.
+  /// Docks the tablet for the first time: it receives the database of the provisioned workspace.
   private func give() { #expect(dock("--database", "camp.sqlite").code == 0) }
 
   private func evening() throws {
@@ -112,9 +112,9 @@ struct DockTests {
     #expect(camp.device("tablet", "keys", "show").code == 0)
   }
 
-  // MARK: logs and journals
+  // MARK: write-ahead logs and journals
 
-  /// Writes to the tablet's database so that the changes are only in its log, as an app does that is killed.
+  /// Writes to the tablet's database, as an app does that is then killed. The changes are only in the write-ahead log.
   private func writeIntoLog(_ sql: String) throws {
     try moveTablet(to: "app.sqlite")
     let app = try Database(path: camp.path("app.sqlite"), mode: .readWrite)
@@ -142,7 +142,7 @@ struct DockTests {
     try camp.sql(Self.database, "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     try moveTablet(to: "app.sqlite")
     let app = try Database(path: camp.path("app.sqlite"), mode: .readWrite)
-    // With so small a cache, unfinished changes are in the file, and the journal undoes them.
+    // The cache is so small that SQLite writes unfinished changes into the file. The journal can undo them.
     try app.execute(
       """
       CREATE TABLE own (id INTEGER PRIMARY KEY, words TEXT);
@@ -159,15 +159,15 @@ struct DockTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("card")) == ["camp.sqlite"])
   }
 
-  // MARK: writes meanwhile, and crashes
+  // MARK: writes during a dock, and crashes
 
-  /// `make crash` lets each change fail, and else every second one does.
+  /// The test fails every second change of a file, or every change if SATCHEL_CRASHES is set, as in `make crash`.
   private static let step = ProcessInfo.processInfo.environment["SATCHEL_CRASHES"] == nil ? 2 : 1
 
-  /// Runs `check` after a dock in which one change of a file failed, for each such change, each time in a copy of this
-  /// world.
-  /// - Parameter first: the number of the first change that fails. Two tests take turns, because most changes are the
-  ///   same in both.
+  /// Docks in a copy of this camp while one change of a file fails, and then runs `check`. Repeats this for each change
+  /// of a file.
+  /// - Parameter first: the number of the first change that fails. Two tests share the numbers, because most changes
+  ///   are the same in both.
   private func afterFaults(
     from first: Int, _ check: (_ other: CommandLineFixture, _ number: Int) throws -> Void
   ) throws {
@@ -185,7 +185,7 @@ struct DockTests {
     #expect(number > 20)
   }
 
-  /// Runs a dock while the app writes to the tablet's database.
+  /// Docks while the app writes to the tablet's database.
   private func dockWhileWriting(_ sql: String) -> CommandLineFixture.Outcome {
     var files = TroubledFiles()
     let database = camp.path(Self.database)
@@ -239,7 +239,7 @@ struct DockTests {
     }
   }
 
-  // MARK: tablets that are lost, restored or others
+  // MARK: tablets that are lost, restored, or the wrong ones
 
   @Test("the database of another device is refused")
   func stranger() throws {
@@ -338,7 +338,7 @@ struct DockTests {
     #expect(dockPad().code == 0)
   }
 
-  // MARK: docks that do not come to their end
+  // MARK: docks that do not end
 
   @Test("after a fault at any change of a file, the work of a former user still reaches the hub")
   func handoverFaults() throws {
@@ -385,7 +385,7 @@ struct DockTests {
   func otherFolder() throws {
     try camp.copy("tablet/data.sqlite", to: "home.sqlite")
     give()
-    // As if the command had been killed right after the tablet got the database.
+    // Imitates a command that was killed just after the tablet had received the database.
     try camp.copy("home.sqlite", to: "tablet/data.sqlite")
     try camp.makeFolder("tablet/dock/held")
     try camp.write("tablet/dock/held/exports.txt", "")

@@ -2,7 +2,7 @@ import SatchelPlatform
 import Synchronization
 import Testing
 
-/// A clock that advances five seconds with each look.
+/// A clock that advances five seconds with each reading.
 private final class HastyClock: WallClock {
   private let now = Atomic<Int64>(SystemClock().milliseconds())
 
@@ -11,7 +11,7 @@ private final class HastyClock: WallClock {
 }
 
 extension CommandLineFixture {
-  /// Runs `body` with the hasty clock.
+  /// Runs `body` while the tools use this clock.
   fileprivate func inHaste<T>(_ body: () throws -> T) rethrows -> T {
     let usual = platform
     platform = Platform(files: usual.files, clock: HastyClock(), random: usual.random)
@@ -20,11 +20,12 @@ extension CommandLineFixture {
   }
 }
 
-/// SQL from elsewhere may never end. It is stopped after a time limit, without partial effects.
+/// SQL from other people may never end. Satchel stops it after a time limit, and undoes its effects.
 @Suite("SQL that does not end")
 struct EndlessTests {
   private static let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-  /// Some million steps of SQLite: a moment in fact, and more than the hasty clock allows.
+  /// SQL that needs some million steps of SQLite. It really takes a moment, but by the hasty clock it exceeds the time
+  /// limit.
   private static let costly =
     "\(endless) SELECT count(*) FROM (SELECT i FROM n LIMIT 300000);\nALTER TABLE sites ADD COLUMN height"
 
@@ -68,7 +69,7 @@ struct EndlessTests {
     try camp.sql("office.sqlite", "CREATE TABLE sites (id TEXT PRIMARY KEY)")
     try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('lake')")
     for id in 1...100 { try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('s\(id)')") }
-    // WITH RECURSIVE is refused in a rule, so this rule is used instead. It takes some thousand years.
+    // WITH RECURSIVE is refused in a rule. This rule needs some thousand years without it.
     let rule = "(SELECT count(*) FROM sites a, sites b, sites c, sites d, sites e, sites f, sites g, sites h) > 0"
     try camp.write("camp.json", CommandLineFixture.definition("{ \"sites\": { \"\(member)\": \"\(rule)\" } }"))
     camp.makeHub("hub", over: "office.sqlite")

@@ -16,7 +16,7 @@ struct HooksTests {
     for folder in ["stick", "hub/hooks", "tablet/hooks", "seen"] { try camp.makeFolder(folder) }
   }
 
-  /// Makes a hook that keeps its input, and then runs `script`.
+  /// Makes a hook that stores its input in a file, and then runs `script`.
   private func hook(_ name: String, in workspace: String = "hub", mode: Int = 0o755, _ script: String = "") throws {
     let path = "\(workspace)/hooks/\(name)"
     try camp.write(path, "#!/bin/sh\ncat > \(camp.path("seen/\(name)"))\n\(script)\n")
@@ -52,7 +52,7 @@ struct HooksTests {
     try camp.write("junk.satchel", "no bundle")
     #expect(camp.hub("import", camp.path("junk.satchel")).code == 3)
     #expect(try seen("on-refused")?["answer"]?["bundles"]?.arrayValue?.first?["verdict"] == "refused")
-    // Nothing of the documents stays.
+    // The hooks' input leaves no file in the inbox.
     #expect(try HostFileSystem().list(camp.path("hub/bundles/inbox")).isEmpty)
   }
 

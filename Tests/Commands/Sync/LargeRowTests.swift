@@ -1,6 +1,6 @@
 import Testing
 
-/// A row at the hub that is too large for a bundle, and that only one user sees.
+/// The hub has a row that is too large for a bundle. Only one user may see this row.
 @Suite("A row that is too large for a bundle")
 struct LargeRowTests {
   private let pair: TwoDeviceFixture

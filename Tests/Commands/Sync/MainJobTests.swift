@@ -141,7 +141,7 @@ struct MainJobTests {
       "init", camp.path("laptop"), "--dataset", "camp", "--name", "laptop", "--request", request, "--json"
     ).json
     let shown = try #require(made["fingerprint"]?.stringValue)
-    // The stick with the request is lost.
+    // The stick with the request is lost, so the device makes the request again.
     try camp.remove("request.satchel")
     let again = ["init", camp.path("laptop"), "--dataset", "camp", "--request", request, "--json", "--name"]
     #expect(try camp.deviceAnywhere(again + ["other"]).json["error"]?["reason"] == "exists")

@@ -3,11 +3,10 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Rows that enter and leave a user's sight, while the user's device has changes of exactly these rows that no export
-/// carries yet.
+/// Rows enter and leave a user's sight, while the user's device has pending changes of exactly these rows.
 ///
-/// Ann's tablet has the north: a region, a site in it, and the visits there. The south is Ben's. The deciding value is
-/// never in the moving row itself.
+/// Ann's tablet has the north: a region, a site in it, and the visits to the site. Ben has the south. The value that
+/// decides about a row's visibility is never in the row itself.
 @Suite("Movements")
 struct MovementTests {
   let camp: CommandLineFixture
@@ -60,10 +59,10 @@ struct MovementTests {
     SELECT id FROM regions UNION ALL SELECT id FROM sites UNION ALL SELECT id || ':' || coalesce(words, '') || stars FROM visits ORDER BY 1
     """
 
-  /// Everything on the tablet, in one line.
+  /// All rows on the tablet, in one line.
   private var rows: String { get throws { try camp.rows("tablet/data.sqlite", Self.all).replacing("\n", with: " ") } }
 
-  /// The values of Ann's losing changes, at one side.
+  /// The device's values in the conflicts that Ann's change lost, at one side.
   private func kept(_ database: String) throws -> String {
     try camp.rows(
       database,
@@ -74,7 +73,7 @@ struct MovementTests {
     )
   }
 
-  /// Expects that the hub made its decisions without a write to the rows.
+  /// Expects that `body` writes no row of the table at the hub.
   private func untouched<T>(_ table: String = "visits", _ body: () throws -> T) throws -> T {
     let count = "SELECT count(*) FROM satchel_log WHERE table_name = '\(table)'"
     let before = try camp.rows("office.sqlite", count)
@@ -83,7 +82,7 @@ struct MovementTests {
     return result
   }
 
-  /// Expects that nothing is left to carry, and that both sides agree on Ann's rows.
+  /// Both sides exchange bundles. Expects that nothing is left to carry, and that both sides have these rows of Ann.
   private func settles(_ expected: String) throws {
     for _ in 0..<2 {
       try deliver()
@@ -122,7 +121,7 @@ struct MovementTests {
     try atOffice("DELETE FROM posts WHERE person = 'ann'")
     if isDelivered { try deliver() }
     try answer()
-    // A row that no export carried is removed too: its parent is gone.
+    // The row that no export carried is removed too, because its parent is gone.
     #expect(try rows == "")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM posts") == "0")
     try settles("")
@@ -236,7 +235,7 @@ struct MovementTests {
     #expect(try camp.rows("office.sqlite", "SELECT words FROM visits WHERE id = 'h1'") == "for ann alone")
     #expect(
       try camp.rows("office.sqlite", "SELECT DISTINCT user FROM satchel_log WHERE device IS NOT NULL") == "ann")
-    // From then on Ben is the writer.
+    // From here on, Ben's tablet is the writer.
     try onTablet("UPDATE visits SET stars = 1 WHERE id = 'l1'")
     try settles("coast l1:calm1 lake r1:seen by both5 reef south")
     #expect(
@@ -292,7 +291,7 @@ struct MovementTests {
     #expect(!bundle.contains("for ann alone") && !bundle.contains("windy") && bundle.contains("calm"))
     camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
     try settles("l1:calm4 lake south")
-    // The archive began again with the full bundle.
+    // The full bundle replaced all earlier bundles in the archive.
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("tablet/bundles/archive")).count <= 3)
   }
 }

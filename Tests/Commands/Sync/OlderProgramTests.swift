@@ -3,12 +3,13 @@ import Testing
 /// An app on a tablet may have a much older SQLite than this machine.
 ///
 /// SQLite parses the whole schema when it opens a file. So one table with newer SQL would make the file unreadable for
-/// the app, and one trigger with a newer function would stop each of its writes. SQLite 3.22 is in Android 9. This
-/// machine has only a newer SQLite, so the test reads the schema. On 2026-11-29 SQLite 3.23.1 without JSON wrote,
-/// compacted and docked such databases.
+/// the app. One trigger with a newer function would make each of the app's writes fail.
+///
+/// Android 9 has SQLite 3.22. This machine has only a newer SQLite, so the test examines the SQL of the schema. On
+/// 2026-11-29, SQLite 3.23.1 without JSON was tried by hand: it wrote to, compacted and docked such databases.
 @Suite("Programs with an older SQLite")
 struct OlderProgramTests {
-  /// Words of SQLite 3.22. By the house's rule a keyword has capitals, and a name has none.
+  /// The keywords of SQLite 3.22. In Satchel's SQL, keywords are in capitals and names are not.
   private static let keywords = Set(
     """
     AFTER ALL AND AS BEFORE BEGIN BETWEEN BINARY BLOB BY CASE CAST CHECK COLLATE CREATE DEFAULT DELETE DESC ELSE END \
@@ -16,18 +17,19 @@ struct OlderProgramTests {
     SET TABLE TEXT THEN TRIGGER UNION UNIQUE UPDATE VALUES WHEN WHERE WITHOUT
     """.split(separator: " ").map(String.init))
 
-  /// Functions that every build of SQLite 3.22 has. Builds for tablets often lack JSON and mathematics.
+  /// Functions that every build of SQLite 3.22 has. Builds for tablets often have no JSON and no mathematical
+  /// functions.
   private static let functions: Set = [
     "avg", "coalesce", "count", "julianday", "last_insert_rowid", "length", "lower", "max", "min", "sum",
   ]
 
-  /// The SQL of all that Satchel has in a database, without comments, texts and quoted names.
+  /// The SQL of all of Satchel's objects in a database. Comments, texts and quoted names are removed.
   private static func schema(of database: String, in camp: CommandLineFixture) throws -> String {
     try camp.rows(database, "SELECT sql || ';' FROM sqlite_master WHERE sql IS NOT NULL AND name LIKE 'satchel%'")
       .replacing(#/--[^\n]*/#, with: "").replacing(#/'[^']*'/#, with: "''").replacing(#/"[^"]*"/#, with: "name")
   }
 
-  /// The SQL without all that is in parentheses.
+  /// The SQL without everything in parentheses.
   private static func withoutParentheses(_ sql: String) -> String {
     var (outside, depth) = ("", 0)
     for character in sql {

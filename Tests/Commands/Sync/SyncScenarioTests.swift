@@ -4,8 +4,8 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// The scenarios that every tool must pass that keeps copies of objects in step. Objects have ids of their makers, a
-/// natural key, and a mark for deletion.
+/// Scenarios for every tool that keeps copies of objects in step. Objects have ids that their makers assign, a natural
+/// key, and a mark for deletion.
 @Suite("Nine scenarios of keeping in step")
 struct SyncScenarioTests {
   let camp: CommandLineFixture
@@ -36,7 +36,7 @@ struct SyncScenarioTests {
     try camp.rows(database, "SELECT id, name, uses, gone FROM things ORDER BY id")
   }
 
-  /// The device's changes go to the hub, and the hub's changes to the device.
+  /// The device delivers its changes to the hub, and imports the hub's changes.
   private func cycle(_ name: String) {
     let exported = camp.device(name, "export", "--json")
     if let file = try? exported.json["file"]?.stringValue { camp.hub("import", file) }
@@ -91,7 +91,7 @@ struct SyncScenarioTests {
     cycle("phone")
     #expect(try things("phone/data.sqlite") == "t1|axe|0|1\nt2|rope|0|1")
     #expect(try things("tablet/data.sqlite") == "t1|axe|0|1\nt2|rope|0|1")
-    // A change without knowledge of the deletion comes too late.
+    // The phone changes the row without knowing that it is marked as deleted. The mark stays.
     try camp.sql("phone/data.sqlite", "UPDATE things SET uses = 5 WHERE id = 't1'")
     cycle("phone")
     #expect(try things("office.sqlite").hasPrefix("t1|axe|5|1"))
@@ -103,7 +103,7 @@ struct SyncScenarioTests {
     camp.awaitLaterTime()
     try camp.sql("phone/data.sqlite", "UPDATE things SET name = 'hatchet', uses = uses + 3 WHERE id = 't1'")
     for name in ["tablet", "phone", "tablet"] { cycle(name) }
-    // The later name, and the sum of both counts.
+    // The row has the later name, and the sum of both counts.
     #expect(try things("office.sqlite").hasPrefix("t1|hatchet|5|0"))
     for name in ["tablet", "phone"] { #expect(try things("\(name)/data.sqlite") == things("office.sqlite")) }
     #expect(camp.hub("conflicts", "--all").out.contains("update/update"))
@@ -128,7 +128,7 @@ struct SyncScenarioTests {
     for database in ["office.sqlite", "tablet/data.sqlite", "phone/data.sqlite"] {
       #expect(try things(database) == expected)
     }
-    // Nothing of the other side is lost.
+    // The conflict keeps the other device's row.
     let conflicts = try camp.hub("conflicts", "list", "--all", "--json").json["conflicts"]?.arrayValue
     #expect(conflicts?.contains { $0["device_values"]?["id"]?.stringValue == "b" } == true)
   }

@@ -18,7 +18,7 @@ struct SyncTests {
 
   private var stick: String { camp.path("stick") }
 
-  /// The bundles of the dataset on the stick, as `to/from/name`.
+  /// The dataset's bundles on the stick, each as `recipient/sender/name`.
   private var carried: [String] {
     get throws {
       try camp.everything().keys.filter { $0.hasPrefix("stick/SATCHEL/camp/") && $0.hasSuffix(".satchel") }
@@ -52,7 +52,7 @@ struct SyncTests {
     #expect(try camp.device("tablet", "status", "--json").json["pending"] == .object([]))
   }
 
-  /// The obstacles to a device's export.
+  /// Reasons why a device cannot export.
   enum Obstacle: CaseIterable {
     case triggersGone, columnRenamed, oldCopy, folder, brokenLink, otherDevice, replacedWithRows, locked
 
@@ -67,7 +67,7 @@ struct SyncTests {
       }
     }
 
-    /// The exit code of a `sync` that carries the outbox all the same.
+    /// The expected exit code of a `sync` that still carries the outbox.
     var code: Int32 { self == .locked ? 4 : 5 }
   }
 
@@ -99,7 +99,7 @@ struct SyncTests {
     try camp.copy("tablet/data.sqlite", to: "old.sqlite")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     #expect(camp.device("tablet", "export").code == 0)
-    // The import of the hub's bundle fails.
+    // This bundle from the hub cannot be imported either.
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
     #expect(camp.hub("sync", stick).code == 0)
     try put(obstacle)
@@ -125,7 +125,7 @@ struct SyncTests {
   @Test(
     "an import that the database refuses keeps no export from the hub, and status reports it until an import succeeds")
   func refusedImport() throws {
-    // An app's index over the rows that names a missing table.
+    // An app made an index over the rows that refers to a missing table.
     try camp.sql(
       "tablet/data.sqlite",
       """
@@ -154,7 +154,7 @@ struct SyncTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
     camp.device("tablet", "sync", stick)
     #expect(try carried == ["hub/tablet/camp-tablet-hub-2.satchel"])
-    // Nothing is new, but the hub is not known to have the bundle: it goes on another stick too.
+    // Nothing is new. But the hub is not known to have the bundle, so the bundle is put on another stick too.
     try FileManager.default.removeItem(atPath: camp.path("stick/SATCHEL"))
     camp.device("tablet", "sync", stick)
     #expect(try carried == ["hub/tablet/camp-tablet-hub-2.satchel"])
@@ -201,7 +201,7 @@ struct SyncTests {
       try camp.sql("tablet-2/data.sqlite", "UPDATE reviews SET stars = \(stars) WHERE id = 'r1'")
       camp.deliver("tablet-2", number)
       camp.answer("tablet", number + 1)
-      // It has the other side's change, and has nothing to send.
+      // The tablet has the change of tablet-2, and has nothing more to send.
       camp.deliver("tablet", number)
     }
     #expect(try camp.rows("tablet/data.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "2")
@@ -229,7 +229,7 @@ struct SyncTests {
     camp.device("phone", "sync", stick)
     try camp.write("stick/SATCHEL/camp/tablet", "")
     let outcome = camp.hub("sync", stick)
-    // A part was done. The trouble comes before the last words.
+    // One bundle is missing on the stick. Its error is printed before the last line.
     #expect(outcome.code == 5 && outcome.error.contains("tablet: "))
     let end = outcome.error + "Not everything is on the stick: see above.\n"
     #expect(outcome.transcript.hasSuffix(end), "\(outcome.transcript)")

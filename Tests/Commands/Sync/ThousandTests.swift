@@ -5,7 +5,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// A device that has delivered for years.
+/// A device has delivered bundles for years.
 struct ThousandTests {
   #if DEBUG
     private static let bundles = 100
@@ -34,12 +34,13 @@ struct ThousandTests {
     for number in 1...Self.bundles {
       try world.write("UPDATE camps SET name = 'Oak \(number)' WHERE id = 1", in: device.folder)
       let file = try world.export(device)
-      // Four of five sticks get lost. The fifth also carries the content of the lost ones.
+      // Four of five sticks are lost. The fifth stick also carries the content of the lost ones.
       if number.isMultiple(of: 5) { _ = try world.hub.importBundle(file) }
       if number.isMultiple(of: 10) { _ = try device.importBundle(world.emit(to: device)) }
     }
     let files = world.platform.files
-    // Acknowledged changes are gone from the database. Every export is kept for a hub that may be restored.
+    // The database no longer contains acknowledged changes. But the device keeps every export, because the hub may have
+    // to be restored.
     #expect(
       try rows(world, "tablet", "SELECT count(*) FROM satchel_before_camps WHERE satchel_generation < \(Self.bundles)")
         == 0)
@@ -47,7 +48,7 @@ struct ThousandTests {
     #expect(try count(device.folder.sent, files) == Self.bundles)
     #expect(try count(device.folder.outbox, files) == 0)
     #expect(try rows(world, "tablet", "SELECT count(*) FROM satchel_exports") == Int64(Self.bundles))
-    // The hub keeps sets for the proved emission and for later emissions.
+    // The hub keeps the list of rows only for the proved emission and later emissions.
     #expect(try rows(world, "hub", "SELECT count(*) FROM satchel_emissions") == 2)
     #expect(try rows(world, "hub", "SELECT count(*) FROM satchel_log") == Int64(Self.bundles))
     #expect(try count(world.hub.folder.archive, files) == Self.bundles / 5 + 1)
@@ -78,7 +79,7 @@ struct ThousandTests {
     #expect(report.sent >= Self.bundles / 10)
     #expect(report.database.after < report.database.before)
 
-    // Everything continues.
+    // The device can still exchange bundles.
     _ = try device.importBundle(world.emit(to: device))
     #expect(try rows(world, "hub", "SELECT name = 'Fir' FROM camps WHERE id = 1") == 1)
     #expect(try world.hub.examine().isWell)

@@ -5,9 +5,9 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Commands that put the office's rows into the log while the hub's clock is ahead. Then the clock is right.
+/// Commands that put the office's rows into the log while the hub's clock is ahead. Afterwards the clock is right.
 extension TimeTests {
-  /// A command that puts local writes at the hub into the log, and sends nothing.
+  /// A command at the hub that puts local writes into the log, and makes no bundle.
   enum LoggingCommand: String, CaseIterable {
     case addUser = "user add"
     case resolve = "conflicts resolve"
@@ -15,22 +15,22 @@ extension TimeTests {
     case importBundle = "import"
   }
 
-  /// Whether the hub knows the reading of its clock after the command.
+  /// Whether the hub has recorded its clock's time when the command ran.
   enum Reading: CaseIterable {
     case recorded
-    /// Earlier releases recorded the reading at `import` and `emit` alone.
+    /// Earlier releases recorded the time only at `import` and `emit`.
     case lost
   }
 
   private static let soon = 100 * day
   private static let far = 3650 * day
 
-  /// The number of changes in the log with a stamp that is later than this time.
+  /// The number of changes in the log whose stamp is later than this time.
   private func logged(after time: Int64) throws -> String {
     try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_log WHERE stamp >> 16 > \(time)")
   }
 
-  /// Both devices write the other row at a right clock, so that there is a conflict to decide.
+  /// Both devices write the row `m` with right clocks, so that there is a conflict. Returns the conflict's id.
   private func disagree() throws -> String {
     try write("by the phone", to: "m", in: "phone/data.sqlite", at: hours(1))
     try deliver("phone", at: hours(1), hubAt: hours(1))
@@ -76,7 +76,7 @@ extension TimeTests {
     try write("later, by the tablet", in: "tablet/data.sqlite", at: hours(6))
     try deliver("tablet", at: hours(7), hubAt: hours(7))
     try agree(on: "later, by the tablet", at: hours(8))
-    // The hub's own next write has the right time too.
+    // The hub's own next write has the right time, too.
     try write("last, by the office", in: "office.sqlite", at: hours(9))
     try write("meanwhile", in: "tablet/data.sqlite", at: hours(10))
     try deliver("tablet", at: hours(11), hubAt: hours(11))
@@ -98,7 +98,7 @@ extension TimeTests {
     #expect(try words() == "later, by the tablet")
   }
 
-  /// Commands at the hub that log local writes. `FILE` is a bundle of the tablet.
+  /// Commands at the hub that put local writes into the log. `FILE` is the path of a bundle from the tablet.
   private static let leaping: [[String]] = [
     ["import", "FILE"], ["emit", "--device", "phone"], ["user", "add", "eve"], ["compact"], ["history", "notes", "n"],
     ["device", "provision", "new", "--user", "ann", "--into", "NEW"], ["restore", "--in-place", "--yes"],
@@ -126,7 +126,7 @@ extension TimeTests {
 
   @Test("a new device gets no stamp of a clock that was ten years ahead")
   func provisionedAfterLeap() throws {
-    // A person confirmed the wrong clock, and an earlier release then accepted the right one again.
+    // A person confirmed the wrong clock. Then an earlier release accepted the right clock again.
     try acceptClock(at: now + Self.far)
     try write("from the future", in: "office.sqlite", at: now + Self.far)
     try atHub(now + Self.far) { #expect(camp.hub("compact").code == 0) }

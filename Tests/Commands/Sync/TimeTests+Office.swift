@@ -1,14 +1,15 @@
 import SatchelJSON
 import Testing
 
-/// Rows that the office wrote while its clock was wrong by one day less than half a year. Then the clock is right.
+/// The office wrote rows while its clock was wrong by 179 days, just less than half a year. Afterwards the clock is
+/// right.
 extension TimeTests {
   private static let wrong = 179 * day
   static let hour: Int64 = 3_600_000
 
   func hours(_ count: Int64) -> Int64 { now + count * Self.hour }
 
-  /// The conflicts at the hub: the value of the hub, the value of the device, and the state.
+  /// The conflicts at the hub. Each has the hub's value, the device's value, and the state.
   func conflicts() throws -> [String] {
     let found = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue ?? []
     return found.map { conflict in
@@ -24,7 +25,7 @@ extension TimeTests {
     }
   }
 
-  /// Both devices import the hub's rows, and all three replicas have these words.
+  /// Both devices import the hub's rows. Expects that all three replicas then have `expected`.
   func agree(on expected: String, at time: Int64) throws {
     #expect(try words() == expected)
     for name in ["phone", "tablet"] {
@@ -53,7 +54,7 @@ extension TimeTests {
     try agree(on: "later, by the tablet", at: hours(4))
   }
 
-  /// A repair cannot lower a stamp that a device has. `status` names this limit.
+  /// A repair cannot lower a stamp that a device has received. `status` says so.
   @Test(
     "a row of the office from a clock that was ahead, once sent, wins over devices that lack it, and status says so")
   func officeAheadSent() throws {
@@ -68,7 +69,7 @@ extension TimeTests {
     try deliver("tablet", at: hours(4), hubAt: hours(4))
     #expect(try conflicts() == ["office | later, by the tablet | settled"])
     #expect(try words() == "office", "the tablet did not know the office's time")
-    // The phone knows it, so its next write is later.
+    // The phone knows the office's row, so the phone's next write gets a later stamp.
     try write("later still, by the phone", in: "phone/data.sqlite", at: hours(5))
     try deliver("phone", at: hours(6), hubAt: hours(6))
     try agree(on: "later still, by the phone", at: hours(7))
@@ -85,7 +86,8 @@ extension TimeTests {
     try acceptClock(at: behind)
     try write("office", in: "office.sqlite", at: behind)
     try answer("phone", at: hours(1), hubAt: behind + Self.hour)
-    // The clock is right again. That is no question: the hub may have been unused for less than half a year.
+    // The clock is right again, and 179 days later. The hub asks no person, because it may have been unused for this
+    // time.
     try write("later, by the tablet", in: "tablet/data.sqlite", at: hours(2))
     try deliver("tablet", at: hours(3), hubAt: hours(3))
     #expect(try conflicts() == ["office | later, by the tablet | settled"])
@@ -100,7 +102,7 @@ extension TimeTests {
     try write("second, by the phone", to: rowOfPhone, in: "phone/data.sqlite", at: hours(2))
     try deliver("phone", at: hours(3), hubAt: hours(3))
     try write("third, by the office", in: "office.sqlite", at: hours(4) - Self.wrong)
-    // The phone delivers once more, before it knows the office's write.
+    // The phone delivers once more, before it has the office's write.
     try write("more", to: "m", in: "phone/data.sqlite", at: hours(5))
     try deliver("phone", at: hours(5), hubAt: hours(5))
     #expect(try conflicts() == [])

@@ -4,12 +4,13 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A row that the office and a tablet write, each with its own clock. Stamps decide, not wall time.
+/// The office and a tablet write one row, each with its own clock. The stamps decide which write is newer, not the
+/// clocks' times.
 @Suite("Clocks that are wrong")
 struct TimeTests {
   let camp: CommandLineFixture
   static let day: Int64 = 86_400_000
-  /// The time at which the hub's tools run, by the right clock. It is later than all that made the hub and its devices.
+  /// The right time, at which the hub's tools run. It is later than the creation of the hub and its devices.
   let now: Int64
 
   init() throws {
@@ -20,7 +21,7 @@ struct TimeTests {
     now = SystemClock().milliseconds()
   }
 
-  /// A program's write while the clock shows this time.
+  /// Writes to a database as a program would, while the clock shows this time.
   func write(_ words: String, to id: String = "n", in database: String, at time: Int64) throws {
     try camp.sql(
       database,
@@ -57,7 +58,7 @@ struct TimeTests {
     try camp.rows(database, "SELECT words FROM notes WHERE id = 'n'")
   }
 
-  /// 1970, the end of 32 bits, two years ahead, and right.
+  /// Times of wrong clocks: in 1970, at the end of 32 bits, and two years ahead. The last one is right.
   static let clocks: [Int64] = [
     86_400_000, 2_147_483_647_000, SystemClock().milliseconds() + 730 * 86_400_000, SystemClock().milliseconds(),
   ]
@@ -68,7 +69,7 @@ struct TimeTests {
     try answer("tablet", at: clock, hubAt: now + 1000)
     try write("tablet", in: "tablet/data.sqlite", at: clock)
     try write("meanwhile", in: "office.sqlite", at: now)
-    // The office wrote it before the tablet imported, and so before the tablet wrote.
+    // Changes the time of the office's write, as if the office had written it before the tablet imported and wrote.
     try camp.sql("office.sqlite", "UPDATE satchel_writes_notes SET satchel_written = satchel_written - 1")
     try deliver("tablet", at: clock, hubAt: now + 2000)
     #expect(try words() == "tablet")
@@ -83,7 +84,8 @@ struct TimeTests {
     try write("tablet", in: "tablet/data.sqlite", at: clock)
     try deliver("tablet", at: clock, hubAt: now + Self.day)
     #expect(try words() == "tablet")
-    // The phone, whose clock is right, has not received it and writes two days later: that is newer.
+    // The phone's clock is right. The phone has not imported the tablet's write, but writes two days later, so its
+    // write is newer.
     try write("phone", in: "phone/data.sqlite", at: now + 2 * Self.day)
     try deliver("phone", at: now + 2 * Self.day, hubAt: now + 3 * Self.day)
     #expect(try words() == "phone")
@@ -112,7 +114,7 @@ struct TimeTests {
     try write("present", in: "tablet/data.sqlite", at: now)
     try deliver("tablet", at: now, hubAt: now + Self.day)
     #expect(try words() == "present")
-    // The office's next write is later again.
+    // The office's next write is later than both.
     try write("office", in: "office.sqlite", at: now + 2 * Self.day)
     try answer("tablet", at: now, hubAt: now + 2 * Self.day)
     #expect(try words("tablet/data.sqlite") == "office")
@@ -181,7 +183,7 @@ struct TimeTests {
     #expect(camp.hub("doctor", "--repair").out.contains("Its present reading now counts as right. Mended."))
     #expect(try emission(for: "tablet", at: now + 2000).code == 0)
     #expect(camp.hub("doctor").code == 0)
-    // The phone has the hub's row of that time, and delivers last.
+    // The phone has the hub's row of the time when the clock was wrong. It delivers last.
     try deliver("tablet", at: now + 3000, hubAt: now + 3000)
     try deliver("phone", at: now + 3000, hubAt: now + 4000)
     #expect(try words() == "later, by the tablet")
@@ -221,7 +223,7 @@ struct TimeTests {
     let refused = camp.hub("device", "set", "tablet", "--user", "ben")
     #expect(refused.code == 3)
     #expect(refused.error.contains("This hub's own clock was set back"))
-    // A hub that was put back may not know that its clock is wrong.
+    // Imitates a hub that was set back: it does not know that its clock is wrong.
     try camp.sql("office.sqlite", "UPDATE satchel_hub SET clock = 0")
     #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
     try atHub(now + 2000) {}
@@ -321,7 +323,8 @@ struct TimeTests {
   func newestSeen() throws {
     try write("office", in: "office.sqlite", at: now)
     for name in ["phone", "tablet"] { try answer(name, at: now, hubAt: now) }
-    // Half an hour is within the tolerance. The writes follow the sent times within the second that the hub believes.
+    // The hub accepts a clock that is half an hour behind. The devices' writes are less than a second later than the
+    // times that the hub sent.
     let hub = now - 1_800_000
     try write("first, by the phone", in: "phone/data.sqlite", at: now + 200)
     try write("later, by the tablet", in: "tablet/data.sqlite", at: now + 600)

@@ -17,7 +17,7 @@ struct WatchTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
   }
 
-  /// The actions of people between two looks. When no action is left, the watch is asked to end.
+  /// The actions of people between two looks of the watch for sticks. When no action is left, the watch must end.
   private final class Story: EndRequest {
     private let steps: Mutex<[@Sendable () throws -> Void]>
 
@@ -40,7 +40,7 @@ struct WatchTests {
     return CommandLineFixture.Outcome(code: code, out: console.outText, error: console.errorText)
   }
 
-  /// A courier plugs in a stick that `sync` has used before.
+  /// A courier plugs in a stick that was used with `sync` before.
   private var plug: @Sendable (_ stick: String) throws -> Void {
     let root = camp.root
     return {
@@ -76,7 +76,7 @@ struct WatchTests {
       "tablet", "--json",
       during: {
         try plug("broken")
-        // A file is in the place of a folder.
+        // A file has the name of the folder that the sync needs.
         let folder = "\(root)/media/broken/SATCHEL/camp"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Data().write(to: URL(filePath: "\(folder)/hub"))

@@ -1,8 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// A writer uses names that release 0.1 does not know only for a reader that announced that it understands them. Other
-/// new names are for readers that ignore them.
+/// Names in bundles that release 0.1 does not know. A writer uses such a name only if the reader has announced that it
+/// understands the name. Names that a reader may ignore are excepted.
 @Suite("Bundles for readers that announce nothing")
 struct AnnouncedNameTests {
   enum Reader: CaseIterable {
@@ -11,7 +11,7 @@ struct AnnouncedNameTests {
 
   private let camp: CommandLineFixture
 
-  /// Hub and tablet have had bundles from each other. A row of the tablet was written unseen.
+  /// Hub and tablet have exchanged bundles. The tablet has an unseen change.
   init() throws {
     camp = try CommandLineFixture()
     try camp.openWoods()
@@ -19,19 +19,19 @@ struct AnnouncedNameTests {
     try camp.writeUnseen("tablet/data.sqlite", "UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
   }
 
-  /// Lets the hub regard the tablet as a device with this release.
+  /// Makes the hub believe that the tablet has this release.
   private func setTablet(_ reader: Reader) throws {
     if reader == .ofThisRelease { return }
     try camp.sql("office.sqlite", "UPDATE satchel_devices SET understands = '' WHERE name = 'tablet'")
   }
 
-  /// Lets the tablet regard the hub as a hub with this release.
+  /// Makes the tablet believe that the hub has this release.
   private func setHub(_ reader: Reader) throws {
     if reader == .ofThisRelease { return }
     try camp.sql("tablet/data.sqlite", "UPDATE satchel_device SET hub_understands = ''")
   }
 
-  /// The tablet shows the hub its rows. The hub finds that they differ, and is about to ask which ones.
+  /// The tablet sends digests of its rows. The hub finds that they differ. Its next bundle will ask for the rows.
   private func showDifference() throws {
     #expect(camp.device("tablet", "export", "--prove").code == 0)
     let file = try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-")
@@ -39,7 +39,7 @@ struct AnnouncedNameTests {
     #expect(camp.hub("compare", "tablet").out.contains("asks which rows differ"))
   }
 
-  /// The tablet keeps what was written unseen as a conflict, and the hub records that.
+  /// The tablet keeps the unseen value as a conflict, and the hub imports this conflict.
   private func keepUnseen() throws {
     try camp.answer("tablet", full: true)
     #expect(try camp.keptUnseen() == ["Swamp"])

@@ -2,23 +2,23 @@ import Foundation
 import SatchelJSON
 import TestSupport
 
-/// The names that a reader finds in a bundle: entries, critical features, members of the manifest and of lines, and the
-/// words for kinds of lines and conflicts.
+/// The names that a reader finds in a bundle. They are entries, critical features, members of the manifest and of
+/// lines, kinds of lines, and kinds of conflicts.
 enum BundleNames {
-  /// The names in a bundle that release 0.1 did not write and that its readers must not get. FORMAT.md lets them ignore
-  /// the other new ones.
+  /// The names in a bundle that release 0.1 did not write. Names that docs/FORMAT.md lets its readers ignore are left
+  /// out.
   static func new(in bundle: String) throws -> Set<String> {
     try all(in: [bundle]).subtracting(firstRelease.get()).subtracting(ignored)
   }
 
-  /// Members that the reader of another release ignores without loss.
+  /// New members that readers of another release can ignore without loss.
   private static let ignored: Set<String> = Set(
     [
       "understands", "base", "former_exports", "received_digest", "received_signature", "brings", "original", "renamed",
       "health", "backed_up", "follows", "former", "collected", "known",
     ].map { "manifest.json \($0)" } + ["first", "more", "others"].map { "changes.jsonl \($0)" })
 
-  /// The names in bundles that release 0.1 made: those in its workspaces, and the golden bundles of that time.
+  /// The names in the bundles that release 0.1 made: in its workspaces, and in the golden bundles of that time.
   private static let firstRelease = Result {
     let folder = try TemporaryFolder()
     let archive = PackageFolder.file("Tests/Workspaces/release-0.1.tar.zst").path

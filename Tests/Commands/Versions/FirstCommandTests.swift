@@ -3,7 +3,8 @@ import Testing
 
 @testable import SatchelCommands
 
-/// Satchel's own tables are brought to this release by whichever command comes first in a workspace of release 0.1.
+/// In a workspace of release 0.1, the first command of this release upgrades Satchel's own tables, whichever command it
+/// is.
 @Suite("The first command in a workspace of release 0.1")
 struct FirstCommandTests: ReleasedStory {
   let camp: CommandLineFixture
@@ -22,7 +23,7 @@ struct FirstCommandTests: ReleasedStory {
     camp.hubAnywhere(["-C", camp.path("hub")] + expanded(words))
   }
 
-  /// Runs a command of the device b.
+  /// Runs a command on the device b.
   private func device(_ words: [String]) -> CommandLineFixture.Outcome {
     camp.deviceAnywhere(["-C", camp.path("b")] + expanded(words))
   }
@@ -31,10 +32,10 @@ struct FirstCommandTests: ReleasedStory {
     words.map { $0.replacingOccurrences(of: "HERE", with: camp.root) }
   }
 
-  /// A stick goes round once, which is enough for all work. Other tests here let it go round three times.
+  /// Carries a stick to all replicas once. Once is enough here, although other tests carry it three times.
   private func syncOnce() throws { try syncAll(rounds: 1) }
 
-  /// The beginning of the id of a conflict that is open at the hub and on the device b.
+  /// The first digits of the id of a conflict. It is open at the hub and on the device b.
   private static let conflict = "2eed6875"
 
   // MARK: the hub
@@ -80,7 +81,7 @@ struct FirstCommandTests: ReleasedStory {
     try checkMerged()
   }
 
-  /// Commands that have nothing to do at this hub, with words of their answer.
+  /// Commands that the hub refuses, because there is nothing to do, with a part of the answer.
   private static let refusedHubCommands: [([String], String)] = [
     (["device", "fork", "a", "--restored"], "Nothing came from the device a since it was put back."),
     (["device", "unflag", "a"], "The device a is not flagged."),

@@ -1,8 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// Indexes and generated columns that use SQLite's JSON functions. SQLite 3.40 takes these functions for unsafe in
-/// files of others.
+/// Indexes and generated columns that use SQLite's JSON functions. SQLite 3.40 treats these functions as unsafe in
+/// files from elsewhere.
 @Suite("Indexes and generated columns over JSON")
 struct JSONIndexTests {
   static let schemas = [

@@ -2,14 +2,14 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// The app's own tool migrates the hub's database. Satchel then records the migration for the devices.
+/// The app's own tool has migrated the hub's database. Satchel then records the migration for the devices.
 @Suite("Migrations that another tool ran at the hub")
 struct MigratedHubTests {
   private let camp: VersionFixture
 
   init() throws { camp = try VersionFixture() }
 
-  /// The tool runs the migration, and then the operator applies the version.
+  /// The tool runs the migration. Then the operator applies the new version.
   private func migrate(
     _ migration: String, _ definition: String = VersionTests.definition(2)
   ) throws -> CommandLineFixture.Outcome {
@@ -52,7 +52,7 @@ struct MigratedHubTests {
     #expect(done.code == 0, "\(done.transcript)")
   }
 
-  /// The SQL of a tool that creates a table again to change a column, as Django and Alembic do for SQLite.
+  /// A migration that creates a table again to change a column, as Django and Alembic do for SQLite.
   private static let recreated = """
     CREATE TABLE "new__reviews" ("id" TEXT PRIMARY KEY, "site" TEXT REFERENCES "sites" ("id"), "author" TEXT,
       "stars" INTEGER, "words" TEXT, "flagged" INTEGER NOT NULL);
@@ -62,7 +62,7 @@ struct MigratedHubTests {
     ALTER TABLE "new__reviews" RENAME TO "reviews";
     """
 
-  /// A tool that creates a table again with the columns that it had.
+  /// A migration that creates a table again with the same columns.
   private static let remadeAlike = """
     CREATE TABLE "new__reviews" ("id" TEXT PRIMARY KEY, "site" TEXT REFERENCES "sites" ("id"), "author" TEXT,
       "stars" INTEGER, "words" TEXT);

@@ -1,8 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// The last bundles of release 0.1 announced nothing. So the first bundles of this release have no names that release
-/// 0.1 would have to know: the other side may still have that release.
+/// The first bundles of this release must use only names that release 0.1 knows. The other side may still have release
+/// 0.1, because its last bundles announced nothing.
 @Suite("Bundles of this release for release 0.1")
 struct ReleasedReaderTests: ReleasedStory {
   let camp: CommandLineFixture
@@ -29,7 +29,7 @@ struct ReleasedReaderTests: ReleasedStory {
       let note = try camp.rows("\(device)/data.sqlite", "SELECT note FROM reviews WHERE id = 2")
       #expect(note == (device == "a" ? "" : "of the office"), "\(device)")
     }
-    // The exports of this release announce what it understands.
+    // With these exports, the devices announce to the hub what this release understands.
     for device in Self.devices { check(camp.hub("import", try export(device)), "import from \(device)") }
     try camp.sql(office, "UPDATE reviews SET note = 'office' WHERE id = 2")
     #expect(try BundleNames.new(in: emission(for: "b")).contains("changes.jsonl before"))
@@ -43,7 +43,7 @@ struct ReleasedReaderTests: ReleasedStory {
     #expect(try BundleNames.new(in: bundle) == [])
     check(camp.hub("import", bundle), "import")
     check(camp.device(device, "import", try emission(for: device)), "\(device) import")
-    // The emission of this release announced what the hub understands.
+    // With its emission, the hub announced what this release understands.
     #expect(try BundleNames.new(in: export(device, "--prove")) == ["critical state", "entry state.json"])
     try syncAll()
     try checkMerged()

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stories of workspaces that release 0.1 made, used with the commands of this release: a hub, and the devices a, b and
-/// c with undelivered work.
+/// Stories of workspaces that release 0.1 made: a hub, and the devices a, b and c with undelivered work. The tests use
+/// the commands of this release.
 protocol ReleasedStory {
   var camp: CommandLineFixture { get }
 }
@@ -26,7 +26,7 @@ extension ReleasedStory {
     #expect(outcome.code == 0, "\(words): \(outcome.out)\(outcome.error)", sourceLocation: place)
   }
 
-  /// A stick goes round all devices and the hub, and back.
+  /// Carries a stick to all devices and to the hub, and back. Repeats this `rounds` times.
   func syncAll(rounds: Int = 3) throws {
     try camp.makeFolder("stick")
     for _ in 0..<rounds {
@@ -36,8 +36,8 @@ extension ReleasedStory {
     try fetch()
   }
 
-  /// The first rounds after a hub was restored: what it lacks comes with the second round, and newer exports wait for
-  /// that.
+  /// Carries a stick after the hub was restored. The devices deliver what the hub lacks only in the second round. Newer
+  /// exports wait until then.
   func syncAllAfterRestore() throws {
     for device in Self.devices { check(camp.device(device, "sync", camp.path("stick")), "\(device) sync") }
     let outcome = camp.hub("sync", camp.path("stick"))
@@ -72,7 +72,7 @@ extension ReleasedStory {
     ]
   }
 
-  /// The rows of a camp's area, by the test's own arithmetic.
+  /// The merged rows that belong to these camps. The test itself selects them.
   private static func seen(_ camps: [Substring]) -> [String: String] {
     merged.merging(
       ["camps": 0, "reviews": 1, "tickets": 1].map { table, column in
@@ -87,8 +87,8 @@ extension ReleasedStory {
     ["a": ["c1", "c4"], "b": ["c1", "c2", "c3", "c4"], "c": ["c2", "c3"]]
   }
 
-  /// Expects that a device has the rows that its user may see.
-  /// - Parameter database: the device's database, if it is not in the device's folder.
+  /// Expects that a device has exactly the rows that its user may see.
+  /// - Parameter database: the path of the device's database; nil: it is in the device's folder.
   func checkRows(of device: String, in database: String? = nil, _ place: SourceLocation = #_sourceLocation) throws {
     let rows = try rows(database ?? "\(device)/data.sqlite")
     #expect(rows == Self.seen(Self.scopes[device] ?? []), "\(device)", sourceLocation: place)

@@ -13,12 +13,12 @@ struct UpgradeTests: ReleasedStory {
   func rounds() throws {
     try syncAll()
     try checkMerged()
-    // Nothing is left to send: a further round makes no bundle.
+    // Nothing is left to send, so a further round makes no bundle.
     let count = "SELECT count(*) FROM satchel_emissions"
     let before = try camp.rows(office, count)
     try syncAll(rounds: 1)
     #expect(try camp.rows(office, count) == before)
-    // The files came along.
+    // Files are delivered together with their rows.
     #expect(FileManager.default.fileExists(atPath: camp.path("hub/files/photos/oak.jpg")))
   }
 
@@ -62,14 +62,14 @@ struct UpgradeTests: ReleasedStory {
     check(camp.device("a", "export", "--dry-run"))
     let after = try camp.everything()
     for (name, bytes) in before where after[name] != bytes {
-      // A command upgrades Satchel's own tables to its release first. Rows and files stay.
+      // A dry run may upgrade Satchel's own tables to this release. It changes no row and no other file.
       #expect(name.hasSuffix(".sqlite"), "\(name)")
     }
   }
 
   @Test("a device's database that is lost comes back from the bundles that release 0.1 kept", arguments: [false, true])
   func lostDatabase(isEmptied: Bool) throws {
-    // Changes in no export are lost with their file.
+    // Changes that are in no export are lost together with the database.
     check(camp.device("b", "export"), "export")
     let before = try rows("b/data.sqlite")
     try camp.remove("b/data.sqlite")
@@ -97,7 +97,7 @@ struct UpgradeTests: ReleasedStory {
   func restoredInPlace() throws {
     try camp.copy("hub", to: "copy")
     try syncAll()
-    // In the time that is lost the office writes a row that devices know.
+    // In the time that the hub will lose, the office writes a row. Devices receive this row.
     try camp.sql(
       office, "INSERT INTO camps VALUES ('c5', 'north', 'Elder'); UPDATE camps SET name = 'Oak of all' WHERE id = 'c1'")
     try camp.sql("a/data.sqlite", "UPDATE reviews SET note = 'later' WHERE id = 4")

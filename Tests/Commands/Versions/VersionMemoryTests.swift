@@ -1,6 +1,6 @@
 import Testing
 
-/// The records of hub and devices about rows use columns that a later version may not have any more.
+/// The records of hub and devices about rows name columns. A later version may not have these columns any more.
 @Suite("Records from before a new version")
 struct VersionMemoryTests {
   private let camp: VersionFixture
@@ -89,8 +89,8 @@ struct VersionMemoryTests {
     try camp.settle()
   }
 
-  /// Two migrations: the first one adds a column, and the second one rebuilds the table without its default, or with
-  /// another one.
+  /// Each entry has two migrations. The first migration adds a column with a default. The second migration creates the
+  /// table again, without the default or with another default.
   private static let newColumns = [
     (
       "ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer'; ALTER TABLE reviews ADD COLUMN rain REAL DEFAULT 2",

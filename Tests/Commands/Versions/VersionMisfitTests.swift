@@ -1,14 +1,14 @@
 import Testing
 
-/// New versions whose tables do not allow rows that a device changed meanwhile.
+/// A device changed rows, and the tables of a new version do not allow these rows.
 @Suite("New versions that a device's own rows do not fit")
 struct VersionMisfitTests {
   private let camp: VersionFixture
 
   init() throws { camp = try VersionFixture() }
 
-  /// Makes the reviews again, with less than ten stars.
-  /// - Parameter stars: the stars of a former row, in SQL.
+  /// A migration that creates the reviews again. They must then have less than ten stars.
+  /// - Parameter stars: SQL for the stars of an existing row.
   private static func bounded(stars: String = "stars") -> String {
     """
     CREATE TABLE new (
@@ -20,7 +20,7 @@ struct VersionMisfitTests {
     """
   }
 
-  /// Imports the new version on the tablet, and expects that nothing waits and the app can write each row.
+  /// Imports the new version on the tablet. Expects that nothing waits, and that the app can write each row.
   private func bring(_ migration: String, full: Bool = false) throws {
     try camp.apply(VersionTests.definition(2), migration)
     camp.camp.hub("emit", "--device", "tablet", full ? "--full" : "--quiet")

@@ -1,6 +1,6 @@
 import Testing
 
-/// Rules and tables that change with a version, each while a device has pending changes on exactly those rows.
+/// A new version changes rules or tables, while a device has pending changes of exactly the rows concerned.
 @Suite("Rows that another version moves")
 struct VersionMovementTests {
   private let camp: VersionFixture

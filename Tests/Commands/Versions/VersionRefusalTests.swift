@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Faults of a new version, and bundles that wait because a side has an older version.
+/// Faults of a new version, and bundles that wait because their reader has an older version.
 @Suite("Versions that cannot be taken, or not yet")
 struct VersionRefusalTests {
   private let camp: VersionFixture
@@ -205,11 +205,11 @@ struct VersionRefusalTests {
     let status = camp.camp.hub("status").out
     #expect(status.contains("Waits") && status.contains("it is of version 2 of the dataset"), "\(status)")
     #expect(try camp.camp.hub("status", "--json").json["waiting"]?.arrayValue?.first?["version"]?.integerValue == 2)
-    // The hub's own folder holds a bundle that this hub does not know.
+    // The hub's own folder on the stick has a bundle that this hub does not know.
     let found = camp.camp.hub("sync", camp.camp.path("stick"))
     #expect(found.code == 3 && found.error.contains("restore --in-place"), "\(found.error)")
     #expect(camp.camp.hub("restore", "--in-place").code == 0)
-    // It continues to wait, and does not affect others.
+    // The bundle continues to wait, and does not hinder other bundles.
     #expect(camp.camp.hub("sync", camp.camp.path("stick")).code == 0)
     try camp.apply(VersionTests.definition(2), VersionTests.migration)
     #expect(camp.camp.hub("status").out.contains("the next import or sync takes it"))

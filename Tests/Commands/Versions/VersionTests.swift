@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// New versions of the dataset: migrations that travel, and changes that were pending when they came.
+/// New versions of the dataset. Bundles carry the migrations. Devices may have pending changes when a migration
+/// arrives.
 @Suite("New versions of a dataset")
 struct VersionTests {
-  /// The camp's rules as in version 1. A test may give other members for its tables.
+  /// The definition of the camp. A test may give other JSON for its tables.
   static func definition(_ version: Int, _ tables: String = Self.tables) -> String {
     #"{ "dataset": "camp", "version": \#(version), "attributes": { "tier": "integer" }, "tables": { \#(tables) } }"#
   }
@@ -13,7 +14,7 @@ struct VersionTests {
   static let reviews = #""reviews": { "write": "author = :user", "conflict": "manual" }"#
   static let tables = "\(sites), \(reviews)"
 
-  /// Reviews get a column, and a column gets another name. A site records how often it was reviewed.
+  /// Adds a column to the reviews, renames a column, and makes each site record the number of its reviews.
   static let migration = """
     ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer';
     ALTER TABLE reviews RENAME COLUMN words TO text;
@@ -206,7 +207,7 @@ struct VersionFixture {
   func office(_ query: String) throws -> String { try camp.rows("office.sqlite", query) }
   func tablet(_ query: String) throws -> String { try camp.rows("tablet/data.sqlite", query) }
 
-  /// Writes at the office or on a device, as any program would.
+  /// Writes at the office or on a device, as an app would.
   func write(_ place: String, _ sql: String) throws {
     let isDevice = ["tablet", "phone"].contains(place)
     try camp.sql(isDevice ? "\(place)/data.sqlite" : place == "office" ? "office.sqlite" : place, sql)
@@ -224,7 +225,7 @@ struct VersionFixture {
     return camp.hubAnywhere(words)
   }
 
-  /// Brings the hub to another version and expects success.
+  /// Applies another version at the hub, and expects success.
   func apply(_ definition: String, _ migration: String? = nil) throws {
     let outcome = try tryToApply(definition, migration)
     #expect(outcome.code == 0, "\(outcome.error)")
@@ -235,7 +236,7 @@ struct VersionFixture {
     return devices.first { $0["device"]?.stringValue == device }?["version"]?.integerValue
   }
 
-  /// Both sides exchange until nothing is new. Then they have the same rows and no fault.
+  /// Both sides exchange bundles until nothing is new. Expects that they then have the same rows and no fault.
   func settle(_ device: String = "tablet", sites: String = "tier <= 1") throws {
     for _ in 1...3 {
       for outcome in [camp.device(device, "sync", camp.path("stick")), camp.hub("sync", camp.path("stick"))] {

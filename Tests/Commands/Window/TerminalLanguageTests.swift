@@ -4,7 +4,7 @@ import Testing
 
 @testable import SatchelCommands
 
-/// `status` and `sync` in the language of the person.
+/// `status` and `sync` print their texts in the person's language.
 @Suite("Languages on the terminal")
 struct TerminalLanguageTests {
   let camp: CommandLineFixture
@@ -14,7 +14,7 @@ struct TerminalLanguageTests {
     try camp.open()
   }
 
-  /// Runs the device's tool with variables of the environment.
+  /// Runs the device's tool with these environment variables.
   private func device(_ variables: [String: String], _ words: String...) -> CommandLineFixture.Outcome {
     let console = CollectingConsole(environment: variables)
     let code = runDeviceTool(["-C", camp.path("tablet")] + words, platform: camp.platform, console: console)

@@ -15,14 +15,14 @@ struct WindowFaultTests {
     try camp.plug(["blue"])
   }
 
-  /// Presses the button for the stick, and returns the page with the result.
+  /// Presses the stick's button. Returns the page with the result.
   private func sync(_ browser: Browser) throws -> String {
     let page = browser.get("/").text
     let part = try #require(page.components(separatedBy: "name=\"mark\" value=\"").dropFirst().first, "\(page)")
     return browser.work("/sync", ["stick": camp.path("blue"), "mark": String(part.prefix { $0 != "\"" })]).text
   }
 
-  /// Lets the stick hold so many bytes, and writes rows with many more bytes.
+  /// Gives the stick room for so many bytes, and writes rows with many more bytes.
   private func writeMore(than bytes: Int64) throws {
     var files = try #require(camp.platform.files as? TroubledFiles)
     files.sticks[camp.path("blue")] = bytes

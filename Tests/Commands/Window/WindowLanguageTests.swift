@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The languages of the window")
 struct WindowLanguageTests {
-  /// The names of the places in each form of a text.
+  /// The names of the placeholders in each form of a text, for example in its singular and its plural.
   private func places(_ text: String) -> [Set<String>] {
     text.split(separator: "|").map { form in
       let pieces = form.split(separator: "{", omittingEmptySubsequences: false).dropFirst()
@@ -14,10 +14,10 @@ struct WindowLanguageTests {
     }
   }
 
-  /// Whether a text has all forms of its language, each with the places of the English text.
+  /// Whether a text has all forms of its language. Each form must have the placeholders of the English text.
   private func isComplete(_ forms: [Set<String>], like english: [Set<String>], _ language: WindowLanguage) -> Bool {
     if english.count == 1 || language.forms == 2 { return forms == english }
-    // The forms for one and for two things may have their number as a word.
+    // The forms for one and for two things may write the number as a word, so they may lack the placeholder `n`.
     return forms.count == language.forms && forms.prefix(2).allSatisfy { $0.union(["n"]) == english[0] }
       && forms.dropFirst(2).allSatisfy { $0 == english[0] }
   }
@@ -31,7 +31,7 @@ struct WindowLanguageTests {
       let other = try #require(language.texts[text], "\(text)")
       #expect(!other.isEmpty && isComplete(places(other), like: places(english), language), "\(text): \(other)")
       #expect(other.count { $0 == "{" } == other.count { $0 == "}" }, "\(other)")
-      // A text of several lines in the table must not have lost the space between two of them.
+      // If a text has several lines in the table, the space between two lines must not be lost.
       #expect(!other.contains("  ") && !other.contains("\n"), "\(other)")
     }
     #expect(language.texts.count == WindowText.allCases.count)
@@ -39,7 +39,7 @@ struct WindowLanguageTests {
 
   @Test("no text is wider than a page of 360 px: no word is long, and names in it are broken")
   func widths() {
-    // The title of a page has about 16 px for a letter, and 328 px for a line.
+    // In a page's title, a letter has about 16 px. A line has 328 px.
     let most = 20
     for language in WindowLanguage.allCases {
       for (text, words) in language.texts {
@@ -54,7 +54,7 @@ struct WindowLanguageTests {
   func translated() {
     for language in WindowLanguage.allCases where language != .english {
       let same = WindowText.allCases.filter { language.texts[$0] == WindowLanguage.english.texts[$0] }
-      // Such as `Attention` in French, and `{phase}: {percent} %`.
+      // A few texts may be the same as in English, such as `Attention` in French, or `{phase}: {percent} %`.
       #expect(same.count <= 4, "\(language): \(same)")
     }
   }
@@ -110,7 +110,7 @@ struct WindowLanguageTests {
         let page = browser.get("/", language: "\(language.code)-XX, ja;q=0.9").text
         let direction = language == .arabic ? " dir=\"rtl\"" : ""
         #expect(page.contains("<html lang=\"\(language.code)\"\(direction)>"), "\(page)")
-        // The reports in English keep their direction.
+        // The English reports keep their direction from left to right.
         #expect(page.contains(language == .arabic ? "<details lang=\"en\" dir=\"ltr\">" : "<details lang=\"en\">"))
         #expect(page.contains(words(.everything)) && page.contains("hreflang=\"fr\""), "\(page)")
         #expect(browser.get("/nowhere", language: language.code).text.contains(words(.noPage)))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SatchelCommands
 
-/// A device whose hub was set back, or works twice, as the window shows it.
+/// The window of a device whose hub was set back, or of which two copies work.
 @Suite("Parted histories in the window of a device", .serialized)
 struct WindowPartingTests {
   typealias Parting = PartedHubFixture.Parting

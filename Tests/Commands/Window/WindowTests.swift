@@ -24,7 +24,7 @@ struct WindowTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = '\(words)' WHERE id = 'r1'")
   }
 
-  /// The form of the button for a stick, as the page has it.
+  /// The fields of the form with the stick's button, read from the page.
   private func form(_ name: String, _ browser: Browser) throws -> [String: String] {
     let page = browser.get("/").text
     let part = try #require(page.components(separatedBy: "value=\"\(camp.path(name))\"").dropFirst().first, "\(page)")
@@ -32,7 +32,7 @@ struct WindowTests {
     return ["stick": camp.path(name), "mark": String(mark.prefix { $0 != "\"" })]
   }
 
-  /// Presses the button for a stick, and returns the page with the result.
+  /// Presses the stick's button. Returns the page with the result.
   private func sync(_ name: String, _ browser: Browser) throws -> String {
     browser.work("/sync", try form(name, browser)).text
   }
@@ -59,7 +59,7 @@ struct WindowTests {
       #expect(refused.status == 403 && refused.text.contains("<html lang=\"de\">"), "\(refused)")
       #expect(refused.text.contains("Starten Sie satchel window neu.") == false)
       #expect(refused.text.contains("Öffnen Sie die Adresse, die satchel window zeigt."), "\(refused)")
-      // No refused form has begun anything.
+      // None of the refused forms has begun any work.
       #expect(browser.get("/work").text.contains("No synchronisation was started here yet."))
     }
   }
@@ -86,7 +86,7 @@ struct WindowTests {
         let rules = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
         #expect(page.header("Content-Security-Policy") == rules, "\(page.headers)")
         #expect(page.header("X-Frame-Options") == "DENY" && page.header("Cache-Control") == "no-store")
-        // Buttons and links are large enough for a finger.
+        // All buttons are large enough for a finger, so no link looks like a button.
         #expect(!page.text.contains("class=\"button\""), "\(page.text)")
         for part in ["<script", "<style", " style=", " onclick", "&lt;p", "Markup(", "=\"/\"", "=\"http"] {
           #expect(!page.text.contains(part), "\(path): \(part) in \(page.text)")
@@ -128,7 +128,7 @@ struct WindowTests {
       let page = browser.get("/").text
       #expect(page.contains("Synchronise with stick blue") && page.contains("Synchronise with stick red"), "\(page)")
       let fields = try form("red", browser)
-      // Another medium is mounted at the path of the red stick.
+      // Another medium is now mounted at the path of the red stick.
       try camp.mount(["blue", "red"], from: 40)
       let refused = browser.post("/sync", fields)
       #expect(refused.status == 409 && refused.text.contains("or another stick is in its place"), "\(refused.text)")
@@ -136,7 +136,7 @@ struct WindowTests {
       #expect(browser.post("/sync", fields).status == 409)
       #expect(browser.post("/sync", ["stick": camp.path("red")]).status == 400)
       for name in ["red", "blue"] { #expect(!FileManager.default.fileExists(atPath: camp.path("\(name)/SATCHEL"))) }
-      // Only plugged sticks are synced: no form chooses another folder.
+      // A form can only choose a plugged-in stick. It cannot choose another folder.
       try camp.makeFolder("plain")
       #expect(browser.post("/sync", ["stick": camp.path("plain"), "mark": fields["mark"] ?? ""]).status == 409)
     }
@@ -155,7 +155,7 @@ struct WindowTests {
       let red = try form("red", browser)
       let begun = browser.post("/sync", try form("blue", browser))
       #expect(begun.status == 303 && begun.header("Location") == "work")
-      // The hook waits until this test writes.
+      // The work runs a hook, and the hook waits for a file that this test writes later.
       let page = browser.get("/work")
       #expect(page.header("Refresh") == "1" && page.text.contains("Synchronising with stick blue"), "\(page)")
       let second = browser.post("/sync", red)
@@ -176,7 +176,7 @@ struct WindowTests {
     try change()
     try camp.inWindow { browser throws in
       let fields = try form("blue", browser)
-      // The app's tables are gone, so no export can be made.
+      // The app's table is missing, so the device cannot export.
       try camp.sql("tablet/data.sqlite", "DROP TABLE reviews")
       let result = browser.work("/sync", fields).text
       #expect(result.contains("The synchronisation with stick blue is not complete"), "\(result)")
@@ -208,7 +208,7 @@ struct WindowTests {
       #expect(page.contains("Your work is under way.") && page.contains("1 change is packed"), "\(page)")
       #expect(!page.contains(Self.everything), "\(page)")
       #expect(camp.hub("sync", camp.path("blue")).code == 0)
-      // The office has it, but this device does not know that.
+      // The office has the changes, but this device does not know it yet.
       #expect(!browser.get("/").text.contains(Self.everything))
       #expect(try sync("blue", browser).contains("You can remove the stick blue."))
       page = browser.get("/").text
@@ -334,7 +334,7 @@ struct WindowFileTests: PhotoStory {
   func files(bytes: Int) throws {
     if bytes > 0 { try photo("oak.jpg", in: "tablet", String(repeating: "x", count: bytes)) }
     try review("r1", "lake", "oak.jpg", in: "tablet/data.sqlite")
-    // The smallest room leaves every file out.
+    // This size leaves no room for any file.
     #expect(camp.device("tablet", "export", "--files-size", "1K").code == 0)
     #expect(camp.hub("import", camp.path(export(1))).code == 0)
     camp.answer("tablet", 2)

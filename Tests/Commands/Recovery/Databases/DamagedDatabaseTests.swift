@@ -4,7 +4,7 @@ import SatchelPlatform
 import SatchelSQLite
 import Testing
 
-/// A device's file that a failing disk, or an interrupted copy, has damaged.
+/// A failing disk or an interrupted copy damaged a device's database.
 @Suite("A damaged database")
 struct DamagedDatabaseTests {
   let camp: CommandLineFixture
@@ -18,9 +18,9 @@ struct DamagedDatabaseTests {
   }
 
   enum Harm: CaseIterable {
-    /// The pages of a table without pending changes.
+    /// Damages the pages of a table without pending changes.
     case table
-    /// The beginning of the file: nothing in it can be read any more.
+    /// Damages the beginning of the file, so that nothing in it can be read.
     case head
   }
 
@@ -65,7 +65,7 @@ struct DamagedDatabaseTests {
     for database in ["tablet/data.sqlite", "office.sqlite"] {
       #expect(try camp.rows(database, "SELECT words FROM reviews WHERE id = 'r1'") == "not delivered yet")
     }
-    // The numbers continue.
+    // The numbers of the exports continue after the repair.
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     camp.deliver("tablet", 2)
     #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
@@ -85,7 +85,7 @@ struct DamagedDatabaseTests {
     #expect(camp.device("tablet", "export").code == 0)
   }
 
-  /// Status reads the rows of `reviews`, because some of them have changes that are not delivered.
+  /// `status` reads the rows of `reviews`, because some of their changes were not delivered.
   @Test("status says that it is damaged, and names the exports that wait", arguments: ["reviews", "satchel_exports"])
   func namesExports(table: String) throws {
     #expect(camp.device("tablet", "export").code == 0)
@@ -129,7 +129,7 @@ struct DamagedDatabaseTests {
     let name = try #require(try kept.first)
     #expect(repaired.out.contains(name))
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
-    // Changes that no export carried are lost with a file that cannot be read.
+    // If the file cannot be read, changes that no export carried are lost.
     #expect(repaired.out.contains("could not be read") == (harm == .head), "\(repaired.out)")
     let words = harm == .head ? "quiet" : "not delivered yet"
     #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == words)

@@ -1,13 +1,14 @@
 import Foundation
 import Testing
 
-/// A device's database is gone or useless while exports are on their way. Its files in `bundles` show that it had one.
+/// A device loses its database while exports are on their way. The files in `bundles` show that the device had a
+/// database.
 @Suite("A lost database and exports that did not arrive")
 struct LostDatabaseTests {
   enum Harm: CaseIterable { case missing, empty, withoutRows, head, middle, garbage }
   enum Way { case sync, full, delta, doctor }
 
-  /// A harm to the database while this number of exports is on its way, and the command that comes next.
+  /// How the database is lost, how many exports are on their way then, and which command follows.
   struct Story: Sendable, CustomTestStringConvertible {
     let harm: Harm
     let exports: Int
@@ -18,7 +19,8 @@ struct LostDatabaseTests {
     var testDescription: String { "\(harm), exports: \(exports), \(way)" }
   }
 
-  /// Four numbers and ways with every harm. Each other number and way with two harms, so that each harm meets each way.
+  /// Each harm occurs with four combinations of exports and way. Each other combination occurs with two harms, so that
+  /// all harms meet all ways.
   private static let stories =
     Harm.allCases.flatMap { harm in
       [Story(harm, 1, .full), Story(harm, 2, .sync), Story(harm, 5, .full), Story(harm, 5, .doctor)]
@@ -37,7 +39,7 @@ struct LostDatabaseTests {
   private let database = "tablet/data.sqlite"
   private static let schema = "CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT, n INTEGER DEFAULT 0)"
 
-  /// A tablet whose hub knows its first work. More work is in exports that did not arrive.
+  /// A tablet whose hub has merged its first change. `work` then makes exports that do not arrive.
   init() throws {
     camp = try CommandLineFixture()
     try camp.open(
@@ -73,7 +75,7 @@ struct LostDatabaseTests {
     case .empty: bytes = Data()
     case .withoutRows: return try camp.sql(database, Self.schema)
     case .head: damage(page: 1)
-    // The pages of the app's table and of Satchel's list of exports.
+    // Damages the pages of the app's table and of Satchel's table of exports.
     case .middle: for page in pages.split(separator: "\n") { damage(page: try #require(Int(page))) }
     case .garbage: bytes = Data((0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 >> 8) })
     }
@@ -84,7 +86,7 @@ struct LostDatabaseTests {
     try camp.rows(database, "SELECT id, words, n FROM notes ORDER BY id")
   }
 
-  /// - Returns: the outcome of the command that builds the database again, or of the sync after that.
+  /// - Returns: the outcome of the command that rebuilds the database, or of the sync after it.
   private func goOn(_ way: Way) throws -> CommandLineFixture.Outcome {
     #expect(try camp.device("tablet", "status", "--json").json["state"] != "initial")
     switch way {
@@ -101,7 +103,7 @@ struct LostDatabaseTests {
     }
   }
 
-  /// Each harm with two ways, and each way with three harms.
+  /// Each harm occurs with two ways, and each way with three harms.
   private static let storiesWithoutArchive = [
     Story(.missing, 2, .sync), Story(.missing, 1, .full), Story(.empty, 2, .delta), Story(.empty, 1, .doctor),
     Story(.withoutRows, 2, .sync), Story(.withoutRows, 1, .doctor), Story(.head, 1, .full), Story(.head, 2, .delta),
@@ -125,7 +127,7 @@ struct LostDatabaseTests {
   func withArchive(story: Story) throws {
     try work(exports: story.exports)
     try lose(story.harm)
-    // The next import of any bundle, or the doctor alone, brings all exported work back at once.
+    // One import of any bundle, or the doctor alone, brings back all exported changes.
     let built = try goOn(story.way)
     #expect(built.code == 0, "\(built.out)\(built.error)")
     #expect(try notes(database) == Self.expected(story.way, exports: story.exports))

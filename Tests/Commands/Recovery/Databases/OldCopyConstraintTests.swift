@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Rows that were written in an old copy do not fit the rows of the newer database.
+/// An app wrote rows in an old copy. These rows do not fit the rows of the newer database.
 @Suite("A repaired copy has only rows that its tables allow")
 struct OldCopyConstraintTests {
   @Test("a write of the copy that its table forbids is kept as a conflict, and the other writes are repeated")
@@ -31,8 +31,8 @@ struct OldCopyConstraintTests {
     try camp.remove("tablet/data.sqlite")
     try camp.copy("old.sqlite", to: "tablet/data.sqlite")
     camp.awaitLaterTime()
-    // In their order: a new row, a trade of codes, and two rows of which the second gets the former code of the first.
-    // Then come writes that fit only the former values of their rows.
+    // The writes, in their order: a new row, a trade of codes, and two rows. The second of these rows gets the former
+    // code of the first. Then come writes that fit only the former values of their rows.
     try camp.sql(
       "tablet/data.sqlite",
       """

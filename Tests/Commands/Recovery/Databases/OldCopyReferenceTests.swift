@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The rows of an old copy refer to rows that the newer database deleted.
+/// Rows of an old copy refer to rows that the newer database has deleted.
 @Suite("A repaired copy refers to no row that is gone")
 struct OldCopyReferenceTests {
   @Test("a row below a row that the office deleted is kept as a conflict")

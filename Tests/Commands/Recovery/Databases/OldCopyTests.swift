@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// An old copy of a device's database is in the newer database's place. Work was pending when it was made.
+/// An old copy replaces a device's newer database. When the copy was made, changes were pending.
 @Suite("An old copy and the exports of the newer database count what they have in common once")
 struct OldCopyTests {
   private let camp: CommandLineFixture
@@ -29,7 +29,7 @@ struct OldCopyTests {
     camp.awaitLaterTime()
   }
 
-  /// A copy is made after the common writes, and put back after the newer database has exported its own.
+  /// Writes `common` and makes a copy. Then writes `newer` and exports. Then puts the copy back and writes `copy`.
   private func part(_ common: [String], newer: [String] = [], copy: [String] = []) throws {
     for sql in common { try write(sql) }
     try keepCopy()
@@ -39,7 +39,7 @@ struct OldCopyTests {
     for sql in copy { try write(sql) }
   }
 
-  /// The copy is repaired, and then hub and device come to these rows.
+  /// Repairs the copy. Expects these rows on the device, and after two exchanges also at the hub.
   private func repair(expecting rows: String) throws {
     let repaired = camp.device("tablet", "doctor", "--repair")
     #expect(repaired.code == 0, "\(repaired.error)")

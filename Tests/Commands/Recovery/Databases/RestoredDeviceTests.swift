@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A device is put back from its own backup. Sticks that it wrote before that come before or after its new bundles.
+/// A device is restored from its own backup. Sticks that it wrote earlier arrive before or after its new bundles.
 @Suite("Late sticks of a device that was put back")
 struct RestoredDeviceTests {
   private let camp: CommandLineFixture
@@ -27,14 +27,14 @@ struct RestoredDeviceTests {
 
   private func deliver() throws -> CommandLineFixture.Outcome { camp.hub("import", try camp.export("tablet")) }
 
-  /// The tablet writes and delivers, and the hub takes it.
+  /// The tablet writes and delivers, and the hub merges the export.
   private func bring(_ sql: String) throws {
     try write(sql)
     let taken = try deliver()
     #expect(taken.code == 0, "\(taken.error)")
   }
 
-  /// An export that stays on a stick.
+  /// Makes an export that stays on a stick. Returns its path.
   private func stick(_ name: String) throws -> String {
     let file = "\(name).satchel"
     try FileManager.default.copyItem(atPath: camp.export("tablet"), toPath: camp.path(file))
@@ -54,7 +54,8 @@ struct RestoredDeviceTests {
     return settled
   }
 
-  /// The folder refuses the hub's answer to its former history, and its next export shows the hub its own history.
+  /// The device refuses the hub's answer to its former history. The device's next export shows its present history to
+  /// the hub, and the operator settles the fork.
   private func settleAfterAnswer() throws {
     let refused = camp.device("tablet", "import", try camp.emit("tablet"))
     #expect(refused.code == 3 && refused.error.contains("device fork NAME --restored"), "\(refused.error)")
@@ -221,8 +222,8 @@ struct RestoredDeviceTests {
   func answerToFormer() throws {
     #expect(try deliver().code == 0)
     try camp.copy("tablet", to: "backup")
-    // The office's value stays, so the hub merges no change of the former history. The first answer already has
-    // everything that the hub has for the device.
+    // Row 2 keeps the office's value, so the hub merges no change of the former history. The hub's first answer already
+    // has everything for the device. The hub must still make a new bundle.
     try camp.sql("office.sqlite", "UPDATE counts SET words = 'of the office' WHERE id = 2")
     try bring("UPDATE counts SET words = 'of the tablet' WHERE id = 2")
     try putBack()
@@ -384,7 +385,8 @@ struct RestoredDeviceTests {
     let request = camp.path("request.satchel")
     let renewed = camp.device("tablet", "renew", "--name", "slate", "--request", request, "--json")
     let fingerprint = try #require(try renewed.json["fingerprint"]?.stringValue)
-    // Another person may have the replaced key.
+    // Another person may have the replaced key. So this request is refused if the operator does not name the former
+    // device.
     let unproved = camp.enrol(request, fingerprint)
     #expect(unproved.code == 3 && unproved.error.contains("no present key of tablet"), "\(unproved)")
     #expect(camp.enrol(request, fingerprint, continuing: "tablet").code == 0)

@@ -3,7 +3,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// The hub's files are put back to a time before one of its epochs began, and its devices are in that epoch.
+/// The hub is set back to a time before one of its epochs began. Its devices are already in this epoch.
 @Suite("A hub that is put back behind an epoch")
 struct BehindEpochTests {
   private let camp: CommandLineFixture
@@ -13,7 +13,7 @@ struct BehindEpochTests {
 
   private var stick: String { camp.path("stick") }
 
-  /// A hub with sites, and its devices, which have all of them.
+  /// Makes a hub with sites. All its devices have all sites.
   private func open(_ devices: [String]) throws {
     try camp.open(
       """
@@ -36,7 +36,7 @@ struct BehindEpochTests {
     #expect(begun.code == 0, "\(begun.error)")
   }
 
-  /// The hub's files are put back, and the stick is another one, which shows the hub nothing.
+  /// Sets the hub back. A new, empty stick replaces the old one, which would show the hub its later state.
   private func putBack() throws {
     try camp.putBackHub()
     try camp.remove("stick")
@@ -48,7 +48,7 @@ struct BehindEpochTests {
     #expect(refused.code == 3 && refused.error.contains("set back"), "\(refused.out)\(refused.error)")
   }
 
-  /// A stick goes to the hub and back. The hub takes what comes.
+  /// Carries a stick from the device to the hub and back. The hub accepts everything.
   private func exchange(_ device: String) {
     camp.device(device, "sync", stick)
     let taken = camp.hub("sync", stick)
@@ -56,7 +56,7 @@ struct BehindEpochTests {
     camp.device(device, "sync", stick)
   }
 
-  /// The bundle that shows the hub that it was set back.
+  /// Which bundle shows the hub that it was set back.
   enum Proof: CaseIterable { case export, emission }
 
   @Test(
@@ -111,7 +111,7 @@ struct BehindEpochTests {
     beginEpoch()
     for _ in 1...3 { exchange("tablet") }
     for database in [office, "tablet/data.sqlite"] { #expect(try sites(database) == "hill lake tablet-1 tablet-2") }
-    // A bundle has room for 1,024 of them.
+    // A bundle has room for 1,024 former epochs.
     let epochs = try #require(Int(try camp.rows(office, "SELECT count(*) FROM satchel_epochs")))
     #expect(epochs > 500 && epochs < 520)
   }
@@ -125,10 +125,10 @@ struct BehindEpochTests {
     try camp.carry(name)
     try camp.keepHub()
     beginEpoch()
-    // The hub has the first export of the new epoch.
+    // The hub has imported the device's first export in the new epoch.
     try camp.carry(name, rounds: 3)
     try putBack()
-    // The time in a bundle has whole seconds.
+    // A bundle gives its time in whole seconds, so the clock advances by more than one second.
     try camp.by(SetClock(camp.platform.clock.milliseconds() + 2_000)) {
       try write("new", in: office)
       camp.hub("sync", stick)
@@ -152,7 +152,7 @@ struct BehindEpochTests {
     try FileManager.default.copyItem(atPath: camp.emit("tablet"), toPath: late)
     try write("second", in: office)
     #expect(camp.device("tablet", "import", try camp.emit("tablet")).code == 0)
-    // The bundle before it comes late.
+    // The tablet imports the earlier bundle late.
     #expect(camp.device("tablet", "import", late).code == 0)
     try putBack()
     try camp.by(SetClock(camp.platform.clock.milliseconds() + 2_000)) {
@@ -190,7 +190,7 @@ struct BehindEpochTests {
     camp.device("tablet", "sync", stick)
     expectSetBack()
     beginEpoch()
-    // The phone stays away, so the hub does not merge what the tablet brings back.
+    // The phone has not delivered yet. So the hub does not merge the rows that the tablet brings back.
     try camp.carry("tablet", rounds: 3)
     for name in ["kept", "kept.sqlite"] { try camp.remove(name) }
     try camp.keepHub()

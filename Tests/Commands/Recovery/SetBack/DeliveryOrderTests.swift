@@ -1,7 +1,7 @@
 import Testing
 
-/// Three devices wrote one after the other, and each knew what the ones before had written. Then the hub is set back or
-/// restored, and they deliver again in some order.
+/// Three devices wrote one after the other. Each knew what the devices before it had written. Then the hub is set back
+/// or restored, and the devices deliver again in some order.
 @Suite("A lost time that comes back in every order")
 struct DeliveryOrderTests {
   private let camp: CommandLineFixture
@@ -12,13 +12,13 @@ struct DeliveryOrderTests {
   /// How the first device of an order delivers.
   enum Manner {
     case usual
-    /// Its stick is on the way until the others have delivered, and comes twice.
+    /// Its stick arrives after the other devices have delivered, and arrives twice.
     case late
-    /// It imports the hub's first bundle of the new history before it delivers.
+    /// It imports the hub's first bundle of the new epoch before it delivers.
     case importFirst
   }
 
-  /// How the hub comes back without what the devices wrote.
+  /// How the hub loses the devices' writes.
   enum Way: CaseIterable { case filesPutBack, backup }
 
   static let orders = [
@@ -30,8 +30,8 @@ struct DeliveryOrderTests {
     (#""conflict": "device", "merge": "row""#, .importFirst), (#""conflict": "newest", "merge": "row""#, .late),
   ]
 
-  /// Each device adds to a counter and to a list. Device b takes out what a added to the list, and c what b added. Each
-  /// writes one note after the others. Device b deletes a row that a made; c deletes an old row that a changed.
+  /// Each device adds to a counter and replaces the previous device's element of a list. Each also overwrites the same
+  /// note. Device b deletes a row that a made. Device c deletes an old row that a changed.
   private func writeInTurn() throws {
     let acts = [
       """
@@ -65,7 +65,7 @@ struct DeliveryOrderTests {
     camp.device(device, "sync", camp.path("late"))
   }
 
-  /// The hub takes what the late stick has, once more.
+  /// The hub imports the late stick's bundles twice.
   private func takeLate() throws {
     for _ in 1...2 { camp.hub("sync", camp.path("late")) }
     try camp.remove("late")

@@ -1,19 +1,20 @@
 import Testing
 
-/// A device's export finds the same disagreements, whether it arrives before or after a new epoch begins.
+/// The hub finds the same conflicts in a device's export, whether the export arrives before or after a new epoch
+/// begins.
 @Suite("Exports before and after a new epoch begins")
 struct EpochOrderTests {
-  /// The writes of the device and the office, and their outcome.
+  /// The writes of the device and the office, and the expected result.
   struct Meeting: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let rules: String
-    /// The office's writes, each logged before the next.
+    /// The office's writes. The hub logs each write before the next one.
     let office: [String]
     let device: String
     var knowsOffice = false
-    /// A write on the device before that, which no trigger sees.
+    /// An earlier write on the device that capture does not record.
     var unseen: String?
-    /// Rows and conflicts at the hub in the end.
+    /// The expected rows and conflicts at the hub.
     let result: String
   }
 

@@ -4,7 +4,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Two copies of one hub are at work, each with the hub's keys.
+/// Two copies of one hub are in use. Each has the hub's keys.
 @Suite("A device between two copies of one hub")
 struct HubCopyTests {
   private let camp: CommandLineFixture
@@ -106,7 +106,8 @@ struct HubCopyTests {
     #expect(confirmed.out.contains("You chose the copy of the hub that made this bundle."), "\(confirmed.out)")
     let status = camp.device("tablet", "status").out
     #expect(!status.contains("Other hub") && !status.contains("which copy continues"), "\(status)")
-    // The remaining hub receives changes that the retired copy had acknowledged. They show that it lacks something.
+    // The retired copy acknowledged changes that the remaining hub does not have. When these changes arrive, they show
+    // the hub that it was set back.
     camp.device("tablet", "sync", try stick())
     #expect(copy("sync", try stick()).error.contains("restore --in-place"))
     #expect(copy("restore", "--in-place").code == 0)
@@ -141,7 +142,7 @@ struct HubCopyTests {
       camp.device("tablet", "sync", try stick())
       #expect(copy("sync", try stick()).code == 0)
     }
-    // The phone stays away.
+    // This copy ends its recovery without the phone.
     #expect(copy("restore", "--finish").code == 0)
     for _ in 1...2 {
       copy("sync", try stick())
@@ -157,7 +158,7 @@ struct HubCopyTests {
     #expect(camp.hub("restore", "--in-place").code == 0)
     #expect(copy("restore", "--in-place").code == 0)
     try camp.carry("tablet", rounds: 2)
-    // Changes alone are left: they make no database.
+    // The tablet's archive has only deltas left. No database can be built from them alone.
     try rename(office, to: "by the hub")
     try camp.carry("tablet", rounds: 2)
     try camp.remove(tablet)

@@ -1,6 +1,6 @@
 import Testing
 
-/// The device a wrote over what the device b wrote, and knew it. Then the hub is set back, and both deliver again.
+/// Device a knew a write of device b, and overwrote it. Then the hub is set back, and both devices deliver again.
 @Suite("Changes that knew another change, at a hub that was set back")
 struct KnowingWriteTests {
   private let camp: CommandLineFixture
@@ -10,7 +10,7 @@ struct KnowingWriteTests {
   enum Act: CaseIterable {
     case update, delete, insertAndDelete, freedValue, formerValue, formerRow
 
-    /// The statement of b, and the statement of a that writes over its result.
+    /// The first statement is from b. The second is from a, and overwrites the result of the first.
     var statements: (first: String, second: String) {
       switch self {
       case .update:

@@ -1,24 +1,24 @@
 import Foundation
 import TestSupport
 
-/// A random history in which each writer knew all that was written before. So the rows at its end are the only right
-/// ones, whatever the hub forgets, and in whatever order the devices deliver again.
+/// A random history in which each writer knew all earlier writes. So the rows at its end are the only correct rows.
+/// They do not depend on what the hub forgets, or on the order in which the devices deliver again.
 ///
-/// There are few keys and few values, so that rows, values and elements of sets often come back after they went.
+/// There are few keys and few values. So rows, values and elements of sets often come back after they were removed.
 struct KnownHistory {
   private static let policies = ["manual", "hub", "device", "newest"]
   static let devices = ["a", "b", "c"]
   static let tables = ["things", "pairs", "numbers", "marks"]
 
   let seed: UInt64
-  /// The devices that wrote, with their statements, in the order of time.
+  /// Which device wrote which statement, in the order of time.
   private(set) var writes: [(device: String, statement: String)] = []
   private let camp: CommandLineFixture
   private var random: SplitMix64
-  /// The keys of all numbers that were ever there.
+  /// The primary keys of all rows that were ever in `numbers`.
   private var made: Set<String> = ["1"]
 
-  /// A hub and three devices that have its first rows.
+  /// Makes a hub with first rows, and three devices that have these rows.
   init(seed: UInt64, in camp: CommandLineFixture) throws {
     (self.seed, self.camp, random) = (seed, camp, SplitMix64(seed: seed))
     let rules = #""conflict": "\#(random.one(of: Self.policies))", "merge": "\#(random.one(of: ["column", "row"]))""#
@@ -42,7 +42,7 @@ struct KnownHistory {
     for device in Self.devices { try camp.carry(device, rounds: 2) }
   }
 
-  /// Each writer gets everything that was written before, writes once or twice, and delivers.
+  /// In each turn, one device imports all earlier writes, writes once or twice, and delivers.
   mutating func write(times: Int) throws {
     for _ in 0..<times {
       let device = random.one(of: Self.devices)
@@ -77,7 +77,8 @@ struct KnownHistory {
       return "INSERT INTO numbers VALUES (\(key), \(value))"
     }
     let isThere = try camp.rows("\(device)/data.sqlite", "SELECT count(*) FROM \(table) WHERE \(name)") == "1"
-    // A second row under a deleted row's key may get another key: this hub cannot know that its maker knew the delete.
+    // A deleted row's key must not be used again in `numbers`: the hub that was set back cannot know that the new row's
+    // maker knew the delete. It might assign another key.
     if !isThere, table == "numbers" { return try statement(at: device) }
     if !isThere {
       return table == "pairs"

@@ -2,7 +2,8 @@ import SatchelJSON
 import SatchelValues
 import Testing
 
-/// A device delivers its work of a lost time after that time was merged. The rows that came back may contain the work.
+/// A device delivers its work of the lost time after the hub has merged the lost time. The merged rows may already
+/// contain this work.
 @Suite("A device that delivers after the lost time was merged")
 struct LateDeviceTests {
   private let camp: CommandLineFixture
@@ -27,7 +28,7 @@ struct LateDeviceTests {
     for _ in 0..<times { for device in devices { try camp.carry(device) } }
   }
 
-  /// The hub's files are put back, and a new epoch begins. The tablet brings the proof.
+  /// Sets the hub back, and begins a new epoch after the tablet has shown the hub that it was set back.
   private func setBack() throws {
     try camp.putBackHub()
     try replaceStick()
@@ -38,13 +39,13 @@ struct LateDeviceTests {
     try replaceStick()
   }
 
-  /// The files of a former stick would bring the phone's work.
+  /// Replaces the stick, because files on the old stick would deliver the phone's work.
   private func replaceStick() throws {
     try camp.remove("stick")
     try camp.makeFolder("stick")
   }
 
-  /// Enrols the phone again. Returns the messages of the hub.
+  /// Enrols the phone again. Returns the hub's message.
   private func enrolPhone() throws -> String {
     let asked = camp.device("phone", "keys", "request", camp.path("phone.request"), "--json")
     let fingerprint = try #require(try asked.json["fingerprint"]?.stringValue, "\(asked.error)")
@@ -76,7 +77,7 @@ struct LateDeviceTests {
     }
     try round(["phone", "tablet"], times: 4)
     for database in [office, phone, "tablet/data.sqlite"] { #expect(try row(database, "s1") == #"105|["x"]"#) }
-    // The insert and the addition.
+    // The two conflicts are the phone's insert and its addition.
     #expect(try camp.rows(office, self.open) == (isEnrolledFirst ? "0" : "2"))
     #expect(camp.hub("doctor").code == 0)
     if isEnrolledFirst { return }
@@ -85,12 +86,12 @@ struct LateDeviceTests {
     try #require(ids.count == 2)
     #expect(camp.hub("conflicts", "resolve", ids[1], "--keep", "hub").code == 0)
     #expect(try row(office, "s1").hasPrefix("105|"))
-    // A person may find that the row lacks the first amount.
+    // A person may decide that the row does not contain the first amount yet.
     #expect(camp.hub("conflicts", "resolve", ids[0], "--keep", "device").code == 0)
     #expect(try row(office, "s1").hasPrefix("205|"))
   }
 
-  /// - Parameter clockIsAhead: whether the phone writes with stamps of tomorrow.
+  /// - Parameter clockIsAhead: whether the phone's stamps are a day ahead.
   private func provisionPhone(clockIsAhead: Bool) throws {
     camp.provision("phone")
     if !clockIsAhead { return }
@@ -98,8 +99,8 @@ struct LateDeviceTests {
     try camp.sql(phone, "UPDATE satchel_capture SET stamp = \(Stamp(milliseconds: tomorrow).rawValue)")
   }
 
-  /// The phone delivers in the lost time, and never learns that its work came. After the merge it is enrolled again. It
-  /// imports before it delivers the work again.
+  /// The phone delivers in the lost time and gets no acknowledgement. After the merge of the lost time, the phone is
+  /// enrolled again. It imports before it delivers its work again.
   private func importBeforeDelivery(clockIsAhead: Bool) throws {
     try provisionPhone(clockIsAhead: clockIsAhead)
     try camp.sql(phone, #"INSERT INTO counts VALUES ('s1', 'phone', 100, '["x","y"]')"#)
@@ -113,7 +114,7 @@ struct LateDeviceTests {
     #expect(try row(office, "s1") == #"105|["x"]"#)
     _ = try enrolPhone()
     if clockIsAhead {
-      // Triggers use the clock of the computer for the first write of a row.
+      // For the first write of a row, triggers use the computer's clock. So the test adds a day to these times.
       let day = "iif(satchel_first < 0, -1, 1) * \(86_400_000 << 16)"
       try camp.sql(phone, "UPDATE satchel_before_counts SET satchel_first = satchel_first + \(day)")
     }
@@ -128,9 +129,9 @@ struct LateDeviceTests {
     try begin(["tablet"])
     try importBeforeDelivery(clockIsAhead: clockIsAhead)
     for database in [office, phone, "tablet/data.sqlite"] { #expect(try row(database, "s1") == #"105|["x"]"#) }
-    // The insert and the addition.
+    // The two conflicts are the phone's insert and its addition.
     #expect(try camp.rows(office, self.open) == "2")
-    // The next change of the phone is newer than its bundle, and counts.
+    // The phone's next change is newer than the bundle that it imported. So the change is added.
     try camp.sql(phone, "UPDATE counts SET n = n + 7 WHERE id = 's1'")
     try round(["phone", "tablet"], times: 2)
     for database in [office, "tablet/data.sqlite"] { #expect(try row(database, "s1").hasPrefix("112|")) }
@@ -143,7 +144,7 @@ struct LateDeviceTests {
     try begin(["tablet", "phone"])
     try camp.sql("tablet/data.sqlite", "INSERT INTO counts VALUES ('s1', 'tablet', 1, '[]')")
     if isOfFormerEpoch {
-      // The first export with the row is lost on its way. So the row looks like a row that a lost hub may have had.
+      // The first export with this row is lost. So the hub must assume that a lost hub may have had the row.
       _ = try camp.export("tablet")
       let begun = camp.hub("restore", "--in-place", "--yes")
       #expect(begun.code == 0, "\(begun.error)")
@@ -182,7 +183,7 @@ struct LateDeviceTests {
     for database in [office, phone, "tablet/data.sqlite"] { #expect(try row(database, "s1").isEmpty) }
     let found = try camp.rows(office, "SELECT kind, key, state FROM satchel_conflicts")
     #expect(found == #"update/delete|["s1"]|"# + (importsFirst ? "open" : "settled"))
-    // The phone has seen the delete by now: a new row is a new row.
+    // The phone has imported the delete by now, so its insert is a new row.
     try camp.sql(phone, #"INSERT INTO counts VALUES ('s1', 'again', 1, '[]')"#)
     try round(["phone", "tablet"], times: 2)
     #expect(try row(office, "s1") == "1|[]")
@@ -209,7 +210,7 @@ struct LateDeviceTests {
     try round(both, times: 4)
     for database in [office, phone, "tablet/data.sqlite"] {
       #expect(try row(database, "s1").hasPrefix("1105|"))
-      // The hub had this row all the time, so its counter took nothing from the lost time.
+      // The hub was never without this row, so its counter takes nothing from the lost time.
       #expect(try row(database, "o").hasPrefix("1|"))
     }
     #expect(try camp.rows(office, self.open) == "2")

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// The tablet was given to ben in the time that the hub lost.
+/// In the time that the hub lost, the operator gave the tablet to ben.
 @Suite("A hand-over in the time that a hub lost")
 struct LostHandoverTests {
   private let camp: CommandLineFixture
@@ -31,7 +31,7 @@ struct LostHandoverTests {
     #expect(given.code == 0, "\(given.error)")
   }
 
-  /// Ann works, the tablet goes to ben, and ben works and delivers.
+  /// Ann works and delivers. Then the tablet is given to ben, and ben works and delivers.
   private func workOfBoth() throws {
     try camp.sql(tablet, "INSERT INTO notes VALUES ('x', 'ann', 'by ann')")
     try camp.carry("tablet", rounds: 2)
@@ -63,7 +63,7 @@ struct LostHandoverTests {
         == "[\"b\"]|ben\n[\"x\"]|ann\n[\"y\"]|ben")
   }
 
-  /// Both users work, the hub's files are put back, and a bundle of the device comes before the new epoch.
+  /// Both users work, and the hub is set back. Then a bundle of the device arrives before the new epoch begins.
   private func loseTimeOfBoth() throws {
     try workOfBoth()
     try putBack()
@@ -112,7 +112,7 @@ struct LostHandoverTests {
   func firstBundle() throws {
     try workOfBoth()
     try putBack()
-    // The bundles of both users are on a lost stick, so only the newest one comes.
+    // The earlier bundles of both users are on a lost stick. Only the newest bundle arrives.
     #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
     let refused = camp.hub("import", try camp.export("tablet"))
     #expect(refused.error.contains("brings work of ben"), "\(refused.out)\(refused.error)")
@@ -140,7 +140,8 @@ struct LostHandoverTests {
         == "[\"x\"]|ann\n[\"z\"]|ann")
   }
 
-  /// The work of a device that the operator gave to ben and back before ben's work of the lost time came.
+  /// The operator gives the device to ben and back to ann. Then ben's work of the lost time arrives. Expects the work
+  /// of both.
   private func expectBackWithAnn() throws {
     giveToBen()
     let back = camp.hub("device", "set", "tablet", "--user", "ann", "--yes")
@@ -162,7 +163,7 @@ struct LostHandoverTests {
   func emittedFirst() throws {
     try workOfBoth()
     try putBack()
-    // No bundle of the device has come yet, so the hub does not know whose work it has.
+    // The hub has no bundle of the device since it was set back. So it does not know which users' work the device has.
     #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
     try camp.answer("tablet")
     try expectBackWithAnn()

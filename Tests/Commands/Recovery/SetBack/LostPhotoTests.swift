@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The office added photos in the time that the hub lost. Only the bundles on the devices have them.
+/// The office added photos in the time that the hub lost. Only the devices' bundles have these photos.
 @Suite("Photos of a lost time")
 struct LostPhotoTests: PhotoStory {
   let camp: CommandLineFixture
@@ -48,7 +48,7 @@ struct LostPhotoTests: PhotoStory {
         #expect(content(name, in: place) == words, "\(place) \(name)")
       }
     }
-    // Nothing shows whether the present photo is older, so both stay.
+    // The hub cannot know whether its present photo is older, so it keeps both.
     let names = try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/files"))
     #expect(Set(names.compactMap { content($0, in: "hub") }) == ["map", "first", "second", "elm"])
     #expect(camp.hub("doctor").code == 0)

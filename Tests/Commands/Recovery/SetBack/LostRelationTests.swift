@@ -1,7 +1,7 @@
 import SatchelPlatform
 import Testing
 
-/// Rows of the lost time that need each other, or that meet the rows of the present time.
+/// Rows of the lost time that need each other, or that are in conflict with present rows.
 @Suite("Related rows of the time that a hub lost")
 struct LostRelationTests {
   private let camp: CommandLineFixture
@@ -15,14 +15,14 @@ struct LostRelationTests {
     INSERT INTO sites VALUES ('hill', 'Hill', NULL), ('lake', 'Lake', NULL)
     """
 
-  /// A hub with a tablet. Its files are kept as they are now.
+  /// Makes a hub with a tablet, and copies the hub's files.
   private func open(_ devices: [String] = ["tablet"], rules: String = "{}") throws {
     try camp.open(Self.schema, CommandLineFixture.definition("{ \"sites\": \(rules) }"), devices: devices)
     try camp.carry("tablet", rounds: 2)
     try camp.keepHub()
   }
 
-  /// The office writes in the lost time, and the tablet gets it.
+  /// The office writes in the lost time, and the tablet imports the change.
   private func lose(_ sql: String) throws {
     try camp.sql(office, sql)
     try camp.carry("tablet", rounds: 2)
@@ -46,7 +46,7 @@ struct LostRelationTests {
     return try camp.rows(database, "SELECT group_concat(\(row), ', ') FROM (SELECT * FROM sites ORDER BY id)")
   }
 
-  /// The hub's files are put back, and the hub and the tablet get the same rows as before.
+  /// Sets the hub back. Expects that the hub and the tablet get the same rows again.
   private func expectSame(_ conflicts: String = "", location: SourceLocation = #_sourceLocation) throws {
     let lost = try sites(tablet)
     try putBack()
@@ -92,7 +92,7 @@ struct LostRelationTests {
     #expect(try sites(office) == "hill Hill, lake Lake, other Rock, sea Pond")
     #expect(try sites(tablet) == (try sites(office)))
     #expect(try conflicts() == #"unique open ["lake"]\#nunique open ["rock"]\#nforeign key open ["tent"]"#)
-    // The row that comes first lets the other one in.
+    // The row that came first gets another name, so the other row can be inserted.
     try camp.sql(office, "UPDATE sites SET name = 'Other rock' WHERE id = 'other'")
     let ids = try camp.rows(
       office, "SELECT id FROM satchel_conflicts WHERE key IN ('[\"rock\"]', '[\"tent\"]') ORDER BY key")
@@ -138,7 +138,7 @@ struct LostRelationTests {
     try camp.carry("tablet", rounds: 2)
     try putBack()
     try camp.carry("phone")
-    // The time in a manifest has no parts of a second.
+    // The time in a manifest has whole seconds. So the test makes the logged changes two seconds later.
     try camp.sql(office, "UPDATE satchel_log SET at = at + 2000")
     #expect(try sites(office) == "hill Hill, lake Lake, late Late")
     #expect(camp.hub("restore", "--in-place", "--yes").code == 0)

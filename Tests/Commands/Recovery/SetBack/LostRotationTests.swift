@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The hub made a new key in the time that it lost, and its `keys/` were put back too.
+/// The hub replaced its key in the time that it lost. Its `keys/` folder was set back too.
 @Suite("A new key in the time that a hub lost")
 struct LostRotationTests {
   private let camp: CommandLineFixture
@@ -66,7 +66,7 @@ struct LostRotationTests {
     let stick = camp.path("stick")
     #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
     camp.hub("sync", stick)
-    // The tablet refuses the bundle, and its sync brings the announcement.
+    // The tablet refuses the hub's bundle. The tablet's next sync brings the announcement of the new key to the hub.
     camp.device("tablet", "sync", stick)
     camp.device("tablet", "sync", stick)
     let refused = camp.hub("sync", stick)

@@ -2,7 +2,7 @@ import Foundation
 import SatchelPlatform
 import Testing
 
-/// The hub's files are put back from a copy, and its devices have bundles of the time that it lost.
+/// The hub is set back, and its devices have bundles of the time that it lost.
 @Suite("The time that a hub lost")
 struct LostTimeTests {
   private let camp: CommandLineFixture
@@ -13,13 +13,13 @@ struct LostTimeTests {
 
   private func putBack() throws {
     try camp.putBackHub()
-    // Another stick: what lies on the former one would show the hub its state at once.
+    // The test uses another stick. The old stick has bundles that would show the hub at once that it was set back.
     try camp.remove("stick")
     try camp.makeFolder("stick")
   }
 
-  /// The office makes a row of the other time, and the hub emits first. So the device refuses that bundle, and carries
-  /// the proof.
+  /// The office inserts a row after the hub was set back, and the hub emits. The device refuses this bundle. Its own
+  /// bundle then proves to the hub that it was set back.
   private func learnOfIt(by insert: String, from device: String = "tablet") throws {
     try camp.sql(office, insert)
     camp.hub("sync", camp.path("stick"))
@@ -29,8 +29,8 @@ struct LostTimeTests {
     #expect(begun.code == 0, "\(begun.error)")
   }
 
-  /// The hub is put back again before it has recovered. The phone stays away, so the hub does not merge what the tablet
-  /// brings back. Then both devices deliver.
+  /// Sets the hub back a second time, before it has recovered. The phone has not delivered, so the hub has not merged
+  /// the tablet's lost bundles. Then both devices deliver.
   private func putBackTwice() throws {
     try putBack()
     try learnOfIt(by: "INSERT INTO sites VALUES ('new-1', 'of the other time')")
@@ -45,7 +45,7 @@ struct LostTimeTests {
     try camp.rows(database, "SELECT group_concat(id, ' ') FROM (SELECT id FROM sites ORDER BY id)")
   }
 
-  /// A hub with sites, and its devices, which have all of them.
+  /// Makes a hub with sites. All its devices have all sites.
   private func open(_ devices: [String]) throws {
     try camp.open(
       """
@@ -55,7 +55,7 @@ struct LostTimeTests {
     for device in devices { try camp.carry(device, rounds: 2) }
   }
 
-  /// Opens the camp, keeps a copy of the hub, and gives the tablet so many emissions in the time that will be lost.
+  /// Opens the camp, copies the hub, and gives the tablet so many emissions. These emissions will be in the lost time.
   private func open(_ devices: [String], emissions: Int) throws {
     try open(devices)
     try camp.keepHub()
@@ -85,7 +85,7 @@ struct LostTimeTests {
       CommandLineFixture.definition(#"{ "sites": {} }"#), devices: ["tablet"])
     try camp.carry("tablet", rounds: 2)
     try camp.keepHub()
-    // Each row names the next one, in other letters.
+    // Each row names the next row, but with a capital S instead of the small s in that row's key.
     try camp.sql(
       office,
       """
@@ -96,14 +96,14 @@ struct LostTimeTests {
     try putBack()
     try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time', NULL)")
     try camp.carry("tablet")
-    // The bundle of the hub that was put back removes all rows, so a person must accept it.
+    // The bundle from the hub that was set back removes all rows. So a person must accept it.
     #expect(camp.device("tablet", "apply", "--accept").code == 0)
     try camp.carry("tablet", rounds: 4)
     #expect(try camp.rows(office, "SELECT count(*) FROM sites") == "1501")
     #expect(try camp.rows(office, "SELECT count(*) FROM satchel_conflicts") == "0")
   }
 
-  /// The office makes 60 sites.
+  /// The office inserts 60 sites.
   private func makeSites(_ name: String) throws {
     try camp.sql(
       office,
@@ -114,7 +114,7 @@ struct LostTimeTests {
     try camp.carry("tablet", rounds: 2)
   }
 
-  /// Carries the first bundle of the new epoch to the tablet. Returns the message and the hint of its refusal.
+  /// Carries the first bundle of the new epoch to the tablet. Returns the message and the hint of the refusal.
   private func refusalOfNewEpoch() throws -> (message: String, hint: String) {
     try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time')")
     try camp.carry("tablet")
@@ -163,11 +163,13 @@ struct LostTimeTests {
     try open(["tablet", "phone"], emissions: 2)
     try putBack()
     try learnOfIt(by: "INSERT INTO sites VALUES ('new-1', 'of the other time')")
-    // The stick has the newest emission of the lost time, as the proof. The hub emits before the older one comes.
+    // The stick has only the newest emission of the lost time, which proves that the hub was set back. The hub emits
+    // before the older emission arrives.
     camp.hub("sync", camp.path("stick"))
     for copy in ["kept", "kept.sqlite"] { try camp.remove(copy) }
     try camp.keepHub()
-    // The older emission comes, and the tablet gets to know that. The phone stays away, so the hub does not merge it.
+    // The older emission arrives, and the hub confirms it to the tablet. The phone has not delivered, so the hub does
+    // not merge the emission yet.
     try camp.carry("tablet", rounds: 3)
     #expect(try camp.rows(tablet, "SELECT count(*) FROM satchel_brought_emissions") == "0")
     #expect(try sites(office) == "hill lake new-1")
@@ -273,7 +275,7 @@ struct LostTimeTests {
     for _ in 1...3 { for device in ["phone", "tablet"] { try camp.carry(device) } }
     let counts = "SELECT id || ' ' || n || ' ' || words FROM counts WHERE id <> 'new' ORDER BY id"
     #expect(try camp.rows(office, counts) == "sum 5 a\nwords 0 b")
-    // The hub cannot know whether the counter contains the change, so a person is asked.
+    // The hub cannot know whether the counter already contains this change. So the change is an open conflict.
     let open = "SELECT kind, key FROM satchel_conflicts WHERE state = 'open'"
     #expect(try camp.rows(office, open) == #"update/update|["sum"]"#)
     #expect(camp.hub("conflicts", "resolve", "--all", "--policy", "hub").code == 0)
@@ -379,7 +381,7 @@ struct LostTimeTests {
     try open(["tablet", "phone"], emissions: 1)
     try putBack()
     try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time')")
-    // The tablet is away, and the operator does not wait for it.
+    // The operator ends the recovery before the tablet delivers.
     try camp.carry("phone", rounds: 2)
     #expect(camp.hub("restore", "--finish").code == 0)
     try camp.carry("tablet", rounds: 4)
@@ -417,7 +419,7 @@ struct LostTimeTests {
     let counts = "SELECT id, n, tags FROM counts ORDER BY id"
     #expect(try camp.rows(office, counts) == "new|0|[]\none|0|[]\ntwo|5|[]")
     #expect(try camp.rows(tablet, counts) == camp.rows(office, counts))
-    // A change that a device delivered again counts once, and is no conflict.
+    // The change that a device delivered again counts once, and is no conflict.
     let conflicts = "SELECT key, state, device_values FROM satchel_conflicts"
     let kept = try camp.rows(office, conflicts)
     #expect(kept.hasPrefix(#"["one"]|settled|"#) && !kept.contains("\n"), "\(kept)")

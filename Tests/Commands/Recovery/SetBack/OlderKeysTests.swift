@@ -2,8 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A hub is restored with `keys/` from before it made its newest key. The tablet has the newest key, and the phone
-/// missed the whole time that the hub lost.
+/// A hub is restored with an older copy of `keys/`, which lacks its newest key. The tablet has imported bundles of the
+/// newest key. The phone exchanged nothing in the whole time that the hub lost.
 @Suite("A hub with older keys than its devices")
 struct OlderKeysTests {
   private let camp: CommandLineFixture
@@ -42,7 +42,7 @@ struct OlderKeysTests {
 
   private func olderKeys() throws -> JSONValue? { try camp.hub("status", "--json").json["older_keys"] }
 
-  /// Expects these sites everywhere, and that nothing is left to say.
+  /// Expects these sites in all databases, and that no command reports anything more.
   private func expectRest(_ sites: String) throws {
     for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] {
       #expect(
@@ -61,7 +61,7 @@ struct OlderKeysTests {
     "hub and device name the older keys, and with the newest keys in place syncs alone bring all back",
     arguments: [false, true])
   func newestKeys(hasDelivered: Bool) throws {
-    // Then the tablet has nothing to deliver when the hub is lost.
+    // In this case the tablet has nothing to deliver when the hub is lost.
     if hasDelivered { try camp.carry("tablet", rounds: 2) }
     try restore()
     let stick = camp.path("stick")
@@ -81,10 +81,10 @@ struct OlderKeysTests {
     try expectRest("lake of-phone of-tablet office-1 office-2")
   }
 
-  /// How a hub gets another key in place of a lost one.
+  /// How the hub gets a new key in place of the lost key.
   enum Replacement: CaseIterable { case rotation, restore }
 
-  /// Returns the fingerprint of the other key.
+  /// Replaces the lost key. Returns the fingerprint of the new key.
   private func replaceKey(by replacement: Replacement) throws -> String {
     let outcome: CommandLineFixture.Outcome
     switch replacement {

@@ -3,8 +3,8 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Hubs that were put back from a copy, and devices without a database: which work comes back, and which bundles must
-/// not be accepted.
+/// Hubs that were set back, and devices that lost their database. The tests show which work comes back, and which
+/// bundles must be refused.
 @Suite("Histories that part")
 struct PartedHistoryTests {
   private let camp: CommandLineFixture
@@ -51,7 +51,7 @@ struct PartedHistoryTests {
     #expect(status["set_back"] != nil && status["set_back"] != .null, "\(status)")
   }
 
-  /// The office writes twice in the time that will be lost. Each device has one of the two writes.
+  /// The office writes twice in the time that will be lost. Each device receives one of the two writes.
   private func loseTwoNames() throws {
     try camp.keepHub()
     try camp.sql(office, "UPDATE sites SET name = 'one' WHERE id = 'lake'")
@@ -99,7 +99,7 @@ struct PartedHistoryTests {
     #expect(try camp.hub("status", "--json").json["recovery"] != nil)
     if isFinished {
       #expect(camp.hub("restore", "--finish").code == 0)
-      // The bundle with the second value was on the tablet's stick.
+      // The tablet has delivered the bundle with the second value.
       #expect(try name(office) == "two")
     }
     for device in ["phone", "tablet", "phone"] { try camp.carry(device, rounds: 2) }
@@ -140,7 +140,7 @@ struct PartedHistoryTests {
     let newest = Paths.name(of: try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-"))
     let older = try exports.filter { Paths.name(of: $0) != newest }
     try setAside(older, in: "exports")
-    // Only the first bundle is left of the work that the hub acknowledged.
+    // The tablet keeps only the hub's first bundle. The later bundles, which acknowledge its exports, are moved away.
     let deltas = try HostFileSystem().list(camp.path("tablet/bundles/archive"))
       .filter { $0.hasPrefix("camp-hub-tablet-") && $0 != "camp-hub-tablet-1.satchel" }.map {
         "tablet/bundles/archive/\($0)"
@@ -154,11 +154,11 @@ struct PartedHistoryTests {
       #expect(words[0] == "export" || refused.error.contains("is not here"), "\(refused.error)")
       #expect(try exports == left)
     }
-    // The exports that are here are delivered all the same.
+    // The device still delivers the exports that it has.
     let carried = camp.device("tablet", "sync", camp.path("stick"))
     #expect(carried.out.contains("files that lay here"), "\(carried.out)\(carried.error)")
 
-    // The exports were made on bundles of the hub that are missing, so they cannot be replayed yet.
+    // The exports were made on hub bundles that are missing, so they cannot be replayed yet.
     try bringBack(older, from: "exports")
     let refused = camp.device("tablet", "doctor", "--repair")
     #expect(refused.code == 1 && refused.error.contains("is missing"), "\(refused.out)\(refused.error)")
@@ -179,13 +179,13 @@ struct PartedHistoryTests {
     try camp.carry("tablet")
     try camp.putBackHub()
     try camp.remove("tablet/data.sqlite")
-    // The kept files are not enough for a new database.
+    // Without the first bundle, the kept files cannot build a database.
     try camp.remove("tablet/bundles/archive/camp-hub-tablet-1.satchel")
     #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
     let refused = camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
     #expect(refused.code == 3 && refused.error.contains("does not follow"), "\(refused.out)\(refused.error)")
     #expect(!FileManager.default.fileExists(atPath: camp.path("tablet/data.sqlite")))
-    // The device's emission proves to the hub that it was set back.
+    // The device carries an emission that proves to the hub that it was set back.
     _ = camp.device("tablet", "sync", camp.path("stick"))
     let stopped = camp.hub("sync", camp.path("stick"))
     #expect(stopped.code == 3 && stopped.error.contains("restore --in-place"), "\(stopped.out)\(stopped.error)")
@@ -207,7 +207,8 @@ struct PartedHistoryTests {
       let rotated = camp.hub("keys", "rotate", "--lost", "--yes", "--json")
       let fingerprint = try #require(try rotated.json["fingerprint"]?.stringValue, "\(rotated.error)")
       for name in ["tablet", "phone"] {
-        // The hub requests what it lacks, and the fingerprint is given again then.
+        // After the first import, the hub requests lost bundles from the device. The second import needs the
+        // fingerprint again.
         for _ in 0..<2 {
           let imported = camp.device(name, "import", try camp.emit(name), "--fingerprint", fingerprint)
           #expect(imported.code == 0, "\(imported.error)")

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A hub is put back, and merges a device's export before it learns that. The office wrote into the same row in the
-/// lost time, so a value of the lost time replaces the device's value.
+/// A hub is set back, and merges a device's export before it knows this. In the lost time, the office wrote to the same
+/// row. When the lost time comes back, the office's value replaces the device's value.
 @Suite("Values that a value of the lost time replaces")
 struct ReplacedValueTests {
   private let camp: CommandLineFixture
@@ -23,12 +23,12 @@ struct ReplacedValueTests {
     try camp.sql(database, "UPDATE sites SET name = '\(name)' WHERE id = 'hill'")
   }
 
-  /// The office writes a value that the phone alone gets. Then the hub is put back.
+  /// The office writes a value that only the phone imports. Then the hub is set back.
   private func loseName() throws {
     try rename(office, to: "lost")
     try camp.carry("phone")
     try camp.putBackHub()
-    // The bundle on the stick would show the hub its state at once.
+    // A bundle on the old stick would show the hub at once that it was set back.
     try camp.remove("stick")
   }
 
@@ -106,7 +106,7 @@ struct ReplacedValueTests {
     let id = try camp.rows(office, "SELECT id FROM satchel_conflicts WHERE state = 'open'")
     let shown = camp.hub("conflicts", "show", id).out
     let lines = shown.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
-    // The values before, at the hub and on the device, the side that counts, and the row now.
+    // The columns are: the base value, the hub's value, the device's value, the winning side, and the value now.
     #expect(lines.contains("name Hill lost tablet device tablet"), "\(shown)")
   }
 }

@@ -2,8 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A hub that encrypts every bundle is restored with `keys/` from before it made its newest key. No key there opens the
-/// files of the tablet, which follows the newest key.
+/// A hub that encrypts all bundles is restored with an older copy of `keys/`, which lacks its newest key. The tablet
+/// encrypts for this newest key, so the hub cannot open the tablet's files.
 @Suite("A hub whose older keys open no file of its device")
 struct UnopenedBundleTests {
   private let camp: CommandLineFixture
@@ -39,7 +39,7 @@ struct UnopenedBundleTests {
 
   private func olderKeys() throws -> JSONValue? { try camp.hub("status", "--json").json["older_keys"] }
 
-  /// Expects these sites on both sides, and that nothing is left to say.
+  /// Expects these sites on both sides, and that no command reports anything more.
   private func expectRest(_ sites: String) throws {
     for database in [office, tablet] {
       #expect(
@@ -71,11 +71,11 @@ struct UnopenedBundleTests {
     try expectRest("lake of-tablet office-1 office-2")
   }
 
-  /// Another key replaces the key that is lost for ever. The tablet follows it, and delivers its work again.
+  /// The hub replaces the key that it has lost for ever. The tablet follows the new key, and delivers its work again.
   private func replaceKey() throws {
     let rotated = camp.hub("keys", "rotate", "--lost", "--yes", "--json")
     let fingerprint = try #require(try rotated.json["fingerprint"]?.stringValue, "\(rotated.error)")
-    // The tablet has not come yet, so its files are for the lost key.
+    // The tablet does not know the new key yet, so its files are encrypted for the lost key.
     let synced = camp.hub("sync", stick)
     #expect(synced.code == 0, "\(synced.out)\(synced.error)")
     #expect(try olderKeys() == [])
@@ -105,7 +105,8 @@ struct UnopenedBundleTests {
     try camp.copy(file, to: "unopened")
     let folder = (file as NSString).deletingLastPathComponent
     try replaceKey()
-    // The first file is of another device with this name, and the second is older than what has come.
+    // The first file belongs to another device with this name. The second file has a number that the hub has already
+    // merged.
     let other = "stick/SATCHEL/camp/hub/tablet-00000000"
     try camp.makeFolder(other)
     for harmless in ["\(other)/camp-tablet-hub-99.satchel", "\(folder)/camp-tablet-hub-1.satchel"] {

@@ -2,7 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Rows that no trigger saw, between the export of their captured changes and the bundle that acknowledges it.
+/// Writes that capture does not record. They come after the export of captured changes, and before the bundle that
+/// acknowledges this export.
 @Suite("Unseen writes over exported changes")
 struct ExportedRowTests {
   let camp: CommandLineFixture
@@ -24,14 +25,14 @@ struct ExportedRowTests {
 
   private func export() { #expect(camp.device("tablet", "export").code == 0) }
 
-  /// The hub takes the tablet's export with this number, and emits for the tablet.
+  /// The hub imports the tablet's export with this number, and emits for the tablet.
   private func takeAtHub(_ number: Int, full: Bool = false) throws {
     let file = camp.path("tablet/bundles/archive/camp-tablet-hub-\(number).satchel")
     #expect(camp.hub("import", file).code == 0)
     _ = try camp.emit("tablet", full: full)
   }
 
-  /// Imports the hub's newest bundle for the tablet.
+  /// The tablet imports the hub's newest bundle for it.
   private func fetch() throws {
     let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
     let outcome = camp.device("tablet", "import", file)
@@ -57,7 +58,7 @@ struct ExportedRowTests {
   func rebased() throws {
     try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
     export()
-    // These bundles do not acknowledge the export, so the change is made again on top of their rows.
+    // These bundles do not acknowledge the export. So the import repeats the tablet's change on top of their rows.
     for tree in ["NULL", "1"] {
       try writeAtHub("UPDATE sites SET tree = \(tree) WHERE id = 'lake'")
       #expect(camp.hub("emit", "--device", "tablet").code == 0)
@@ -70,7 +71,7 @@ struct ExportedRowTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name, tree FROM sites WHERE id = 'lake'") == "Pond|NULL")
   }
 
-  /// The tablet exports a reference to a tree that the hub deletes then.
+  /// The tablet exports a reference to a tree. Then the hub deletes this tree.
   private func referToLostTree() throws {
     try writeAtHub("INSERT INTO trees VALUES (2, 'elm', 5), (3, 'yew', 6)")
     _ = try camp.emit("tablet")
@@ -134,7 +135,7 @@ struct ExportedRowTests {
         camp.hubAnywhere(["-C", camp.path("hub"), "emit", "--device", "tablet"] + (isFull ? ["--full"] : [])).code == 0)
       try fetch()
       #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_exported_rows") == "0")
-      // The hub changes the row, and the device changes it again: every write was captured.
+      // The hub changes the row, and the device changes it again in the next round. Capture has recorded every write.
       try writeAtHub("UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
       #expect(camp.hub("emit", "--device", "tablet").code == 0)
       try fetch()
@@ -149,7 +150,7 @@ struct ExportedRowTests {
     try writeUnseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
     try write("UPDATE sites SET tree = NULL WHERE id = 'lake'")
     export()
-    // The export that meets the row keeps it, and carries the conflict.
+    // The second export found the unseen value, so it kept the value and carries the conflict.
     #expect(try kept() == ["Swamp"])
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
     try takeAtHub(3)
@@ -198,7 +199,7 @@ struct ExportedRowTests {
     try writeAtHub("UPDATE trees SET height = 8 WHERE name = 'ash'; UPDATE sites SET name = 'Top' WHERE id = 'hill'")
     try camp.answer("tablet")
     #expect(try kept() == ["Mount", "stump"])
-    // The conflict is about the row under its new key: the other row with the old key is another user's.
+    // The conflict names the row's new key, because the row with the old key belongs to another user.
     let keys = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?
       .filter { $0["table"]?.stringValue == "trees" }.map { $0["key"] }
     #expect(keys == [[3]])
@@ -232,7 +233,7 @@ struct ExportedRowTests {
     try writeAtHub("UPDATE sites SET name = 'Top' WHERE id = 'hill'")
     try camp.answer("tablet")
     #expect(try kept() == ["Mount"])
-    // The key 2 is another tree's by now.
+    // The key 2 belongs to another tree by now.
     let record = try #require(try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first)
     #expect(record["device_values"]?["tree"] == 3)
   }

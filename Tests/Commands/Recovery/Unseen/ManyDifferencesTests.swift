@@ -1,10 +1,10 @@
 import SatchelJSON
 import Testing
 
-/// A device whose rows differ from the hub's record in more rows than one bundle can name.
+/// A device has more rows that differ from the hub's record than one bundle can name.
 @Suite("More differences than fit into a bundle")
 struct ManyDifferencesTests {
-  /// Long keys fill the bundle.
+  /// The rows have long keys, so that few keys fill the bundle.
   @Test("compare names the rows in parts, and --repair sends them again, part by part")
   func inParts() throws {
     let camp = try CommandLineFixture()

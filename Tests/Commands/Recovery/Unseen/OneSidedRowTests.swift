@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Rows that only one of hub and device has, because capture did not see a write on the device.
+/// Rows that only the hub or only the device has, because capture did not record a write on the device.
 @Suite("Rows that only the hub or only the device has")
 struct OneSidedRowTests {
   private let camp: CommandLineFixture
@@ -22,7 +22,8 @@ struct OneSidedRowTests {
       "tablet/data.sqlite", "DELETE FROM notes WHERE id = 'b'; INSERT INTO notes VALUES ('c', 'of the device')")
   }
 
-  /// The tablet sends digests of its rows, the hub requests the rows that differ, and the tablet names them.
+  /// The tablet sends digests of its rows. The hub requests the rows whose digests differ, and the tablet names these
+  /// rows.
   private func nameDifferences() throws {
     try prove()
     let asked = camp.hub("compare", "tablet").out
@@ -43,7 +44,8 @@ struct OneSidedRowTests {
     }
   }
 
-  /// Expects one conflict for each of the two rows, with what only one side had, at the hub and on the tablet.
+  /// Expects one conflict for each of the two rows, at the hub and on the tablet. Each conflict has the values that
+  /// only one side had.
   private func expectKept() throws {
     for outcome in [camp.hub("conflicts", "--json"), camp.device("tablet", "conflicts", "--json")] {
       let conflicts = try outcome.json["conflicts"]?.arrayValue ?? []

@@ -2,7 +2,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// The member `prove` of a dataset, and the requests that count beside it.
+/// The member `prove` of a dataset decides which exports carry digests of rows. Requests for digests count too.
 @Suite("When an export carries digests of rows")
 struct ProofRuleTests {
   private let camp: CommandLineFixture
@@ -48,7 +48,7 @@ struct ProofRuleTests {
   func counted() throws {
     try open(prove: "3")
     #expect(try [export(), export(), export(), export()] == [true, false, false, true])
-    // A request counts like any other export with digests.
+    // A requested export with digests counts like any other.
     #expect(try [export("--prove"), export(), export(), export()] == [true, false, false, true])
   }
 

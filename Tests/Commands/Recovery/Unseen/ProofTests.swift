@@ -5,8 +5,8 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Equality is proved: a device sends digests of its rows, the hub compares them, and rows that differ are named and
-/// kept.
+/// A device proves that its rows are equal to the hub's. It sends digests of its rows, and the hub compares them. Rows
+/// that differ are named and kept.
 @Suite("State digests and unseen writes")
 struct ProofTests {
   let camp: CommandLineFixture
@@ -34,12 +34,13 @@ struct ProofTests {
     #expect(camp.hub("doctor").code == 0)
     #expect(camp.hub("compare", "tablet").out.contains("The hub knows no row of tablet that differs."))
     camp.answer("tablet", 2)
-    // By the dataset's rule the next digests come later, unless they are requested.
+    // By the dataset's rule, the next export with digests comes later. But a person can request digests earlier.
     #expect(try camp.device("tablet", "export", "--json").json["proof"]?.boolValue != true)
     #expect(try camp.device("tablet", "export", "--prove", "--json").json["proof"]?.boolValue == true)
   }
 
-  /// Expects these words about the tablet's rows in `status` two days later, and in the console now.
+  /// Expects these texts about the tablet's rows: `later` in the `status` of two days later, and `now` in the console
+  /// today.
   private func expectProof(later: String, now: String) throws {
     try camp.by(SetClock(SystemClock().milliseconds() + 2 * 86_400_000 + 60_000)) {
       let status = camp.hub("status").out

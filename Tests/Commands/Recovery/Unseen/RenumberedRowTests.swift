@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Rows that no trigger saw, in bundles that give rows of the device other keys.
+/// Writes that capture does not record. A bundle then gives some of the device's rows other keys.
 @Suite("Unseen writes under keys that change")
 struct RenumberedRowTests {
   private let camp: CommandLineFixture
@@ -27,7 +27,8 @@ struct RenumberedRowTests {
 
   // MARK: new keys from the hub
 
-  /// The tablet's ash and the phone's elm have the key 2. The hub has the elm, and the tablet's export is on its way.
+  /// The tablet's ash and the phone's elm both have the key 2. The hub has merged the elm. The tablet's export is on
+  /// its way.
   private func plantTwoTrees() throws -> String {
     try camp.openWoods()
     try camp.sql("phone/data.sqlite", "INSERT INTO trees VALUES (2, 'elm')")
@@ -85,7 +86,7 @@ struct RenumberedRowTests {
     try camp.sql("phone/data.sqlite", "INSERT INTO trees VALUES (2, 'elm')")
     try deliver("phone")
     try write("INSERT INTO trees VALUES (2, 'ash')")
-    // The tablet chooses the key 3 for its tree, and so does the phone.
+    // By itself, the tablet moves its ash to the key 3. The phone makes another tree with the key 3.
     try camp.answer("tablet")
     #expect(try rows("SELECT id FROM trees WHERE name = 'ash'") == "3")
     try camp.sql("phone/data.sqlite", "INSERT INTO trees VALUES (3, 'fir')")
@@ -100,7 +101,7 @@ struct RenumberedRowTests {
     #expect(record["key"] == [4, "monday"] && record["device_values"]?["tree"] == 4)
   }
 
-  // MARK: rows that join rows of the hub
+  // MARK: rows that become one with rows of the hub
 
   private static let woods = """
     CREATE TABLE trees (id TEXT PRIMARY KEY, name TEXT UNIQUE, note TEXT);
@@ -113,8 +114,9 @@ struct RenumberedRowTests {
     INSERT INTO walks VALUES ('hubs', 'monday', 'old');
     """
 
-  /// The tablet has a tree of its own, with a nest and a walk. The hub's tree gets the same name, so the trees are one.
-  /// - Parameter unseen: writes that no trigger of the tablet sees.
+  /// The tablet has a tree of its own, with a nest and a walk. A tree of the hub gets the same name, so the two trees
+  /// become one.
+  /// - Parameter unseen: writes of the tablet that capture does not record.
   private func joinTrees(_ unseen: String, isFull: Bool) throws {
     try camp.open(
       Self.woods,

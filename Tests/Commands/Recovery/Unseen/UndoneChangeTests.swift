@@ -1,7 +1,7 @@
 import Testing
 
-/// Exported changes that an import undid before the hub acknowledged them. Each is a conflict, and the hub's row is in
-/// place.
+/// An import undid an exported change before the hub acknowledged it. Each such change is a conflict, and the hub's row
+/// is in the table.
 @Suite("An exported change that an import undid is no unseen write")
 struct UndoneChangeTests {
   private let camp: CommandLineFixture
@@ -16,7 +16,7 @@ struct UndoneChangeTests {
       """, CommandLineFixture.definition(#"{ "stock": { \#(rules) } }"#), devices: ["a"])
   }
 
-  /// The hub writes twice, and the device imports a bundle after each write. None of them acknowledges the export.
+  /// The hub writes twice, and the device imports a bundle after each write. Neither bundle acknowledges the export.
   private func importTwice(_ sql: String, full: Bool) throws {
     for sql in [sql, "UPDATE stock SET note = 'counted'"] {
       try camp.sql("office.sqlite", sql)
@@ -25,7 +25,7 @@ struct UndoneChangeTests {
     }
   }
 
-  /// - Parameter kinds: of all conflicts at the device.
+  /// - Parameter kinds: the expected kinds of all conflicts on the device.
   private func expectUndone(_ kinds: String) throws {
     #expect(try camp.rows("a/data.sqlite", "SELECT qty FROM stock ORDER BY id") == "5\n0\n4")
     #expect(try camp.rows("a/data.sqlite", "SELECT DISTINCT kind FROM satchel_conflicts ORDER BY kind") == kinds)

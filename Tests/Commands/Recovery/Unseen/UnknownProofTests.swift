@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Digests of rows that the hub cannot compare any more, because it does not know what the device should have.
+/// The hub cannot compare a device's digests any more, because it no longer knows which rows the device should have.
 @Suite("Proofs whose result is unknown")
 struct UnknownProofTests {
   private let camp: CommandLineFixture
@@ -17,12 +17,12 @@ struct UnknownProofTests {
     return try #require(devices.first { $0["name"] == "tablet" }?["proof"])
   }
 
-  /// The tablet proves its rows, and this file is not delivered yet.
+  /// The tablet exports digests of its rows. Returns the path of this export, which is not delivered yet.
   private func prove() throws -> String {
     try #require(try camp.device("tablet", "export", "--prove", "--json").json["file"]?.stringValue)
   }
 
-  /// Delivers the file, and expects an unknown result beside the former one.
+  /// Delivers the export. Expects that its result is unknown, and that the earlier result is still shown.
   private func expectUnknown(_ file: String, _ words: String) throws {
     let former = try proof()
     try #require(former["result"] == "verified" && former["verified"] == former["at"])

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Rows of the hub's own database that no trigger saw.
+/// Writes to the hub's own database that capture does not record.
 @Suite("Unseen writes at the hub")
 struct UnseenAtHubTests {
   private let camp: CommandLineFixture

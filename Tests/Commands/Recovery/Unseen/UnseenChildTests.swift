@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Rows that no trigger saw, and that refer to other rows.
+/// Rows that refer to other rows, and that capture did not record.
 @Suite("Unseen rows below rows that leave")
 struct UnseenChildTests {
   let camp: CommandLineFixture

@@ -4,7 +4,8 @@ import SatchelPlatform
 import Synchronization
 import Testing
 
-/// A clock that advances a second with each look, so that a row which is kept twice is two conflicts.
+/// A clock that advances one second with each reading. If a row were kept twice, there would be two conflicts with
+/// different times.
 private final class TickingClock: WallClock {
   private let now = Atomic<Int64>(SystemClock().milliseconds())
 
@@ -12,7 +13,7 @@ private final class TickingClock: WallClock {
   func pause(milliseconds: Int64) {}
 }
 
-/// Rows that no trigger saw, in bundles that change keys or the version of the dataset.
+/// Writes that capture does not record. The next bundle changes keys, or the version of the dataset.
 @Suite("Unseen writes in bundles that change keys or tables")
 struct UnseenRowTests {
   let camp: CommandLineFixture
@@ -24,7 +25,7 @@ struct UnseenRowTests {
 
   private func unseen(_ sql: String) throws { try camp.writeUnseen("tablet/data.sqlite", sql) }
 
-  /// Imports the hub's newest bundle for the tablet, and returns what the command says of it.
+  /// The tablet imports the hub's newest bundle for it. Returns the command's report about this bundle.
   private func fetch() throws -> JSONValue {
     let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
     let outcome = camp.device("tablet", "import", file, "--json")
@@ -56,7 +57,7 @@ struct UnseenRowTests {
   enum Meeting: CaseIterable {
     case updateAndGone, insertAndInsert, deleteAndUpdate
 
-    /// The unseen write, the office's write, the kept value, and the rows afterwards.
+    /// The unseen write, the office's write, the values that conflicts must keep, and the rows afterwards.
     var story: (unseen: String, office: String, kept: String, rows: String) {
       switch self {
       case .updateAndGone:
@@ -102,15 +103,16 @@ struct UnseenRowTests {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
     #expect(camp.hub("emit", "--device", "tablet").code == 0)
     _ = try fetch()
-    // The values of both exports disagree with the value of the hub; that is all.
+    // There is one conflict for each export, because its value differs from the hub's value. There is no conflict of
+    // the kind `unseen`.
     #expect(try camp.keptUnseen() == ["update/update", "update/update"])
   }
 
   enum Migration: CaseIterable {
     case none
-    /// It adds a column.
+    /// The migration adds a column.
     case column
-    /// It writes into the column that was written unseen, and deletes rows of which the hub does not know.
+    /// The migration writes to the column of the unseen write. It also deletes a row that the hub does not have.
     case rows
 
     var sql: String {
@@ -123,7 +125,7 @@ struct UnseenRowTests {
     }
   }
 
-  /// The hub goes to the second version, with or without a migration, and emits for the tablet.
+  /// The hub applies version 2, with or without a migration, and emits for the tablet.
   private func goToNextVersion(_ migration: Migration, full: Bool) throws {
     try camp.write(
       "camp.json", CommandLineFixture.woods.replacingOccurrences(of: #""version": 1"#, with: #""version": 2"#))
@@ -155,7 +157,7 @@ struct UnseenRowTests {
     let names = try camp.keptUnseen()
     #expect(names == (isFull ? ["Ghost", "Swamp", "gone"] : ["Swamp", "gone"]))
     #expect(try self.names("trees") == "1 old oak")
-    // A delta does not say that the hub lacks a row.
+    // Only a full bundle shows that the hub lacks the row `ghost`. A delta does not.
     #expect(try self.names("sites") == (isFull ? "" : "ghost Ghost\n") + "hill \(new)Hill\nlake \(new)Sea")
     camp.deliver("tablet", 2)
     let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []

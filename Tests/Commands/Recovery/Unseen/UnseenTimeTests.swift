@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// No record shows when a row was written that no trigger saw.
+/// If capture did not record a write, nothing shows when the row was written.
 @Suite("Unseen writes under the policy newest")
 struct UnseenTimeTests {
   let camp: CommandLineFixture

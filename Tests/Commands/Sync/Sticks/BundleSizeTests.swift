@@ -4,7 +4,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Bundles for a slow line: rows first, and photos as far as they fit.
+/// Bundles with a limited size, for a slow line. Rows come first, and then as many photos as fit.
 @Suite("Rows first")
 struct BundleSizeTests: PhotoStory {
   let camp: CommandLineFixture
@@ -17,7 +17,7 @@ struct BundleSizeTests: PhotoStory {
       """, CommandLineFixture.definition(#"{ "reviews": { "attachments": ["photo"] } }"#), devices: ["tablet"])
   }
 
-  /// Makes reviews with a photo of 40,000 bytes each, which do not get smaller when they are compressed.
+  /// Makes reviews, each with a photo of 40,000 bytes. Compression cannot make these photos smaller.
   private func takePhotos(_ names: String..., in place: String, database: String) throws {
     for name in names {
       try takePhoto(name, in: place)
@@ -31,7 +31,7 @@ struct BundleSizeTests: PhotoStory {
     try Data(bytes).write(to: URL(filePath: camp.path("\(place)/files/\(name).jpg")))
   }
 
-  /// Room for two photos and the rows.
+  /// A size with room for the rows and two photos.
   private static let forTwo = "110K"
   private static let bytesForTwo: Int64 = 110 << 10
 
@@ -64,7 +64,7 @@ struct BundleSizeTests: PhotoStory {
     let smaller = try camp.device("tablet", "export", "--size", Self.forTwo, "--json").json
     #expect(smaller["new"] == true && smaller["sequence"] == 2 && smaller["files"] == 2, "\(smaller)")
     #expect(try HostFileSystem().size(camp.path(export(2))) <= Self.bytesForTwo)
-    // The photo that stayed behind is in no export that can be carried.
+    // No export that can be carried contains the photo that was left out.
     #expect(try files("tablet")["not_sent"] == 1)
     #expect(try camp.device("tablet", "export", "--json").json["files"] == 3)
     #expect(try camp.device("tablet", "export", "--json").json["new"] == false)
@@ -154,7 +154,7 @@ struct BundleSizeTests: PhotoStory {
     let first = camp.device("tablet", "sync", stick)
     #expect(first.code == 0 && first.out.contains("bundle 1, 3 changes. 1 file stays behind"), "\(first)")
     #expect(first.out.hasSuffix("Done: everything is in the folder.\n"), "\(first)")
-    // The bundle that the stick holds stays, although its free space is too small for it by now.
+    // The bundle is already on the stick. It stays there, although the stick's free space is now too small for it.
     let again = camp.device("tablet", "sync", stick)
     #expect(again.code == 0 && again.out.contains("bundle 1, 3 changes."), "\(again)")
     #expect(again.out.contains("It is on the stick already."), "\(again)")

@@ -2,7 +2,7 @@ import Foundation
 import SatchelPlatform
 import Testing
 
-/// Sticks that say that they have more room than they have.
+/// Sticks that report a larger size than their true size.
 @Suite("A stick with a false size is found before anything is entrusted to it")
 struct FalseSizeTests {
   let camp: CommandLineFixture
@@ -14,7 +14,7 @@ struct FalseSizeTests {
 
   private static let mebibyte: Int64 = 1 << 20
 
-  /// Plugs a stick in: the kernel's list of mounts has it with this file system.
+  /// Plugs a stick in: the kernel's list of mounts then contains it with this file system.
   private func plugIn(_ fake: FakeStick, type: String = "vfat") throws {
     try camp.write(
       "mounts", "20 1 8:0 / / rw - ext4 /dev/sda rw\n21 1 8:1 / /media/ann/STICK rw shared:1 - \(type) /dev/sdb rw\n")
@@ -53,7 +53,7 @@ struct FalseSizeTests {
     #expect(outcome.out.contains("Not everything is on the stick"), "\(outcome)")
     #expect(!outcome.out.contains("safe to remove"))
     #expect(try bundles == [])
-    // The test is bounded, and leaves nothing.
+    // The test writes a limited number of bytes, and removes its files.
     #expect(fake.written < 80 * Self.mebibyte)
     #expect(
       try FileManager.default.subpathsOfDirectory(atPath: camp.path("stick")).allSatisfy { !$0.contains(".satchel-") })
@@ -106,7 +106,7 @@ struct FalseSizeTests {
   func largeClusters() throws {
     _ = try stick(real: 128, .wraps, type: "exfat", cluster: 8 * Self.mebibyte)
     #expect(camp.device("tablet", "sync", camp.path("stick")).code == 1)
-    // Two markers take almost all room of this stick.
+    // The two markers of the test take almost all room of this stick.
     for reserving in [true, false] {
       _ = try stick(said: 80, real: 80, reserving: reserving, type: "exfat", cluster: 32 * Self.mebibyte)
       try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine \(reserving)' WHERE id = 'r1'")
@@ -120,7 +120,7 @@ struct FalseSizeTests {
     let short = try stick(said: 256, real: 48, reserving: false)
     #expect(camp.device("tablet", "sync", camp.path("stick")).code == 1)
     #expect(short.written < 70 * Self.mebibyte)
-    // Beyond these bytes nothing is found, and the stick's record says how far they reached.
+    // The test does not examine the stick beyond these bytes. The stick's record says how far the test reached.
     _ = try stick(said: 256, real: 150, reserving: false)
     #expect(camp.device("tablet", "sync", camp.path("stick")).code == 0)
     let record = String(decoding: try camp.read("stick/SATCHEL/checked.txt"), as: UTF8.self)

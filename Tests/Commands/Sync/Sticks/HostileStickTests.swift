@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Sticks may have file systems with links, pipes and devices, and a courier can put any of them there.
+/// A stick's file system may have links, pipes and devices. A courier can put any of them on the stick.
 @Suite("Sticks that hold links and other things that are no files")
 struct HostileStickTests {
   let camp: CommandLineFixture
@@ -17,7 +17,7 @@ struct HostileStickTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r2'")
     for name in ["tablet", "phone"] { #expect(camp.device(name, "sync", stick).code == 0) }
-    // Files of another person, which a link could name.
+    // Files of another person, to which links on the stick lead.
     for place in ["precious", "precious/tablet", "precious/hub"] { try camp.makeFolder(place) }
     for place in ["precious", "precious/tablet", "precious/hub"] {
       try camp.write("\(place)/camp-hub-tablet-1.satchel", "precious")

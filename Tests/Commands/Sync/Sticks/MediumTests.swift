@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Sticks that are not there, that lose bytes, or that hold other bytes than they should.
+/// Sticks that are missing, that lose bytes, or that have other bytes than were written.
 @Suite("A medium is proved")
 struct MediumTests {
   let camp: CommandLineFixture
@@ -15,8 +15,8 @@ struct MediumTests {
 
   private static let bundle = "stick/SATCHEL/camp/hub/tablet/camp-tablet-hub-1.satchel"
 
-  /// Uses files of which the kernel's list of mounts has these paths.
-  /// - Parameter stick: the path at which the stick's folder seems to be.
+  /// Makes the kernel's list of mounts contain these paths.
+  /// - Parameter stick: the path at which the stick's folder seems to be mounted.
   private func mount(_ paths: String..., stick: String? = nil) throws {
     let lines = paths.enumerated().map { "\($0 + 20) 1 8:\($0) / \($1) rw - ext4 /dev/sd\($0) rw\n" }
     try camp.write("mounts", lines.joined())
@@ -66,7 +66,7 @@ struct MediumTests {
     for words in [["sync", folder], ["export", "--to", folder]] {
       let outcome = camp.deviceAnywhere(["-C", camp.path("tablet")] + words + ["--json"])
       #expect(try outcome.code == 1 && outcome.json["error"]?["reason"] == "not-mounted", "\(outcome.out)")
-      // The folder of this test does not exist: the next check finds that.
+      // With `--plain-folder` the command passes this check. The next check finds that the folder does not exist.
       let plain = camp.deviceAnywhere(["-C", camp.path("tablet")] + words + ["--json", "--plain-folder"])
       #expect(try plain.json["error"]?["reason"] == "no-folder", "\(plain.out)")
     }
@@ -83,7 +83,7 @@ struct MediumTests {
   @Test("only a mounted medium is said to be safe to remove")
   func safeToRemove() throws {
     #expect(camp.device("tablet", "sync", camp.path("stick")).out.hasSuffix("Done: everything is in the folder.\n"))
-    // The folder itself, a folder in a medium, a folder of a disk, and a stick that is not there.
+    // The cases are: the mounted folder itself, a folder on a mounted medium, a folder on a disk, and a missing stick.
     for (path, mounts, end) in [
       ("/media/ann/STICK", "/media/ann/STICK", "Done: the stick is safe to remove.\n"),
       ("/mnt", "/mnt", "Done: the stick is safe to remove.\n"),
@@ -158,14 +158,14 @@ struct MediumTests {
     let stick = camp.path("stick")
     #expect(camp.device("tablet", "export", "--to", stick).code == 0)
     let bundle = "stick/camp-tablet-hub-1.satchel"
-    // The name of its bundle ends like the name of a bundle for the tablet.
+    // North-tablet's bundle has a name that ends like the name of a bundle for the tablet.
     #expect(
       camp.hub("device", "provision", "north-tablet", "--user", "ann", "--into", camp.path("north")).code == 0)
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
     #expect(camp.hub("emit", "--all", "--to", stick).code == 0)
     let taken = camp.hub("sync", stick)
     #expect(taken.code == 0 && taken.out.contains("Bundle 1 of tablet: 1 change taken"), "\(taken)")
-    // A person may keep bundles there.
+    // The file was put beside the stick's folder. It stays there, because a person may keep bundles there.
     #expect(FileManager.default.fileExists(atPath: camp.path(bundle)))
     #expect(camp.device("tablet", "sync", stick).code == 0)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Big lake")

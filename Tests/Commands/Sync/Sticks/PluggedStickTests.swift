@@ -2,7 +2,7 @@ import Foundation
 import SatchelPlatform
 import Testing
 
-/// `sync` without the place of a stick.
+/// `sync` without the path of a stick finds the plugged-in stick.
 @Suite("The stick that is plugged in")
 struct PluggedStickTests {
   let camp: CommandLineFixture

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// A camp has a satellite link. Sites and their notes are urgent, pictures and old logs are not.
+/// A camp has only a satellite link. Sites and their notes are urgent. Pictures and old logs are not.
 @Suite("New rows of less urgent tables stay behind if a bundle must be small")
 struct PriorityTests {
   private let camp: CommandLineFixture
@@ -22,11 +22,11 @@ struct PriorityTests {
   init() throws {
     camp = try CommandLineFixture()
     try camp.open(Self.schema, CommandLineFixture.definition(Self.tables), devices: ["tablet"])
-    // From then on the hub knows what the tablet has.
+    // With this export the hub knows which rows the tablet has.
     try camp.deliver("tablet")
   }
 
-  /// Pictures of 50,000 bytes each, which do not get smaller when they are compressed.
+  /// Inserts pictures of 50,000 bytes. Compression cannot make them smaller.
   private func addPictures(_ names: String...) throws {
     for name in names {
       try camp.sql("office.sqlite", "INSERT INTO pictures VALUES ('\(name)', 'lake', randomblob(50000))")
@@ -65,7 +65,7 @@ struct PriorityTests {
     try take(small)
     #expect(try count("notes") == "1")
     #expect(try count("pictures") == "0")
-    // Nothing else is new, so the same bundle is still the one to carry.
+    // Nothing else is new. So the hub makes no new bundle.
     let again = try emit("--size", "20K")
     #expect(again["new"] == false && again["number"] == small["number"], "\(again)")
     let whole = try emit()
@@ -99,7 +99,7 @@ struct PriorityTests {
     try camp.sql("office.sqlite", "INSERT INTO kinds VALUES ('k', randomblob(50000))")
     try camp.sql("office.sqlite", "INSERT INTO notes VALUES ('n1', 'k', 'storm')")
     let outcome = camp.hub("emit", "--device", "tablet", "--size", "20K", "--json")
-    // The kind must go, so the rows alone are too large.
+    // The visible row needs its parent, so the bundle cannot leave the parent out. The rows alone are too large.
     #expect(try outcome.code == 1 && outcome.json["error"]?["reason"] == "too-large", "\(outcome.out)")
     let made = try #require(try outcome.json["emissions"]?.arrayValue?.first)
     #expect(made["rows"] == 2 && made["rows_left"] == 0, "\(made)")

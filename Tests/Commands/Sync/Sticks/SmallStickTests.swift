@@ -21,7 +21,7 @@ struct SmallStickTests {
     INSERT INTO reviews SELECT 'big' || i, hex(randomblob(2000)) FROM n
     """
 
-  /// Makes an empty stick with room for two volumes, and returns its path.
+  /// Makes an empty stick that has room for two volumes. Returns its path.
   private func smallStick(_ name: String, bytes: Int64 = 204 << 10) throws -> String {
     try camp.makeFolder(name)
     var files = TroubledFiles()
@@ -37,7 +37,8 @@ struct SmallStickTests {
 
   private func numbers(_ list: JSONValue?) -> [Int64] { (list?.arrayValue ?? []).compactMap(\.integerValue) }
 
-  /// Syncs a workspace with new small sticks until all volumes are on sticks. Returns the paths of the sticks.
+  /// Syncs a workspace with one new small stick after the other, until all volumes are on sticks. Returns the sticks'
+  /// paths.
   private func fill(
     from first: Int = 1, sync: (_ stick: String) throws -> CommandLineFixture.Outcome
   ) throws -> [String] {
@@ -108,7 +109,7 @@ struct SmallStickTests {
     let next = try outgoing(camp.device("tablet", "sync", "--json", smallStick("stick-1")))
     #expect(next["file"] == begun["file"], "\(next)")
     #expect(numbers(next["volumes"]).first == numbers(begun["missing"]).first, "\(next)")
-    // A stick that has room for everything gets a bundle with everything.
+    // A stick with enough room gets one bundle with all changes.
     camp.platform = .real
     try camp.makeFolder("large")
     #expect(camp.device("tablet", "sync", camp.path("large")).code == 0)
@@ -125,7 +126,7 @@ struct SmallStickTests {
     #expect(numbers(held["volumes"]).isEmpty && numbers(held["missing"]).isEmpty, "\(held)")
     let round = try fill(from: sticks.count + 1) { camp.device("tablet", "sync", "--json", $0) }
     camp.platform = .real
-    // The first stick is lost. Volumes of both rounds fit together.
+    // The first stick is lost. A volume of the second round can replace a lost volume of the first round.
     for stick in sticks.dropFirst() + round.prefix(1) { #expect(camp.hub("sync", stick).code == 0) }
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "100")
   }

@@ -26,7 +26,7 @@ struct StickLayoutTests {
 
   @Test("two datasets with the same names on one stick never touch each other's files, and both arrive")
   func equalNames() throws {
-    // The same names of dataset, hub and devices: only the ids differ.
+    // The other camp has the same names of dataset, hub and devices. Only the ids differ.
     let other = try CommandLineFixture()
     try other.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
@@ -49,7 +49,7 @@ struct StickLayoutTests {
       #expect(try world.device("tablet", "status", "--json").json["pending"] == .object([]))
       #expect(try world.hub("quarantine", "list", "--json").json["refused"] == [])
     }
-    // Each took its own bundles off the stick.
+    // Each hub has removed its own devices' bundles from the stick.
     for world in [camp, other] { #expect(world.hub("sync", stick).code == 0) }
     #expect(try files(in: Self.place).isEmpty)
   }
@@ -66,17 +66,17 @@ struct StickLayoutTests {
       let after = try onStick()
       #expect(after.count == before.count + 1 && before.allSatisfy { after[$0.key] == $0.value })
     }
-    // The next bundle replaces only the own one.
+    // The tablet's next bundle replaces only its own earlier bundle.
     let first = try onStick()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
     #expect(camp.device("tablet", "sync", "--encrypt", stick).code == 0)
     let second = try onStick()
     #expect(second.count == 2 && second.filter { first[$0.key] == $0.value }.count == 1, "\(second.keys)")
-    // A bundle that is not encrypted does not take the place of an encrypted one.
+    // The other tablet's bundle is not encrypted. It does not replace an encrypted bundle.
     try other.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
     #expect(other.device("tablet", "sync", stick).code == 0)
     #expect(try onStick().count == 2)
-    // The other hub comes first, while the stick still has the encrypted bundle for the camp's hub.
+    // The other hub syncs first, while the stick still has the encrypted bundle for the camp's hub.
     for world in [other, camp] {
       for _ in 0..<2 {
         let outcome = world.hub("sync", stick)
@@ -101,7 +101,7 @@ struct StickLayoutTests {
     #expect(camp.device("screen", "sync", "--encrypt", stick).code == 0)
     let bundles = try onStick()
     #expect(bundles.count == 1)
-    // A device that delivers nothing removes its own bundles, and has no record of any.
+    // A device without keys delivers nothing and has no record of bundles. It would remove only its own bundles.
     let outcome = other.device("screen", "sync", stick)
     #expect(outcome.code == 0 && outcome.out.contains("no key of its own"), "\(outcome)")
     #expect(try onStick() == bundles)
@@ -138,7 +138,7 @@ struct StickLayoutTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
     #expect(camp.device("tablet", "sync", stick).code == 0)
     #expect(try files(in: former).isEmpty && files(in: Self.place) == ["camp-tablet-hub-2.satchel"])
-    // The former folder's bundle alone.
+    // Only the bundle in the folder of the earlier release is left on the stick.
     try camp.copy("\(Self.place)/camp-tablet-hub-2.satchel", to: "\(former)/camp-tablet-hub-2.satchel")
     try camp.remove("\(Self.place)/camp-tablet-hub-2.satchel")
     let outcome = camp.hub("sync", stick)

@@ -3,7 +3,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// A stick has the only file of a newer history of a replica, and the replica's files were put back from a copy.
+/// A replica's files were set back to a copy. Only a file on a stick has the replica's newer history.
 @Suite("Own bundles on a stick that their sender does not know")
 struct UnknownOwnBundleTests {
   let camp: CommandLineFixture
@@ -32,8 +32,8 @@ struct UnknownOwnBundleTests {
     try onStick().filter { $0.key.contains("/camp-\(sender)-") }
   }
 
-  /// The tablet's row `day2` is on the stick alone: its folder is the backup from before that.
-  /// - Parameter words: the words of a sync that puts the row on the stick.
+  /// Restores the tablet's folder from a backup. Its later row `day2` is only on the stick.
+  /// - Parameter words: the command that puts the row on the stick.
   private func putTabletBack(value: String = "'work'", words: [String] = ["sync"]) throws -> [String: Data] {
     try camp.copy("tablet", to: "backup")
     try add("day1")
@@ -119,7 +119,7 @@ struct UnknownOwnBundleTests {
     #expect(try camp.read("plain/camp-tablet-hub-1.satchel") == lost)
   }
 
-  /// The office's row `day2` is on the stick alone: the hub is the copy from before that.
+  /// Sets the hub back to a copy. The office's later row `day2` is only on the stick.
   private func putHubBack(encrypted: Bool = false) throws -> [String: Data] {
     camp.device("tablet", "sync", stick)
     camp.hub("sync", stick)
