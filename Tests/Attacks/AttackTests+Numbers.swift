@@ -8,11 +8,12 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// Numbers of bundles that jump. Each forged bundle has one number that is wrong, and nothing else.
+/// Bundles whose number is much larger than the number before. Apart from this one number, each forged bundle is
+/// correct.
 extension AttackTests {
   private static let bound = Manifest.Scope.longestJump
 
-  /// Everything in a workspace's database, except the record of the bundles that came.
+  /// All rows of a workspace's database, except the ledger of arrived bundles.
   private func state(of folder: WorkspaceFolder) throws -> [String: [String]] {
     try Database(path: folder.path("data.sqlite"), mode: .readOnly).dump(without: ["satchel_ledger"])
   }
@@ -25,14 +26,14 @@ extension AttackTests {
 
   private func received() throws -> Int64? { try tablet.status().current?.state.received.rawValue }
 
-  /// A bundle without rows for the tablet, with this number and the hub's key.
-  /// - Parameter emission: a bundle from the hub of the same epoch.
+  /// An emission without rows for the tablet, with this number and signed with the hub's key.
+  /// - Parameter emission: an emission of the hub in the same epoch.
   private func numbered(_ number: Int64, like emission: String) throws -> String {
     try forged(scope(emission, number: number), from: office, to: party(tablet), key: world.hub.keys.signing())
   }
 
-  /// A bundle without changes from the tablet, with this number.
-  /// - Parameter export: an export of the tablet.
+  /// An export without changes from the tablet, with this number.
+  /// - Parameter export: an earlier export of the tablet.
   private func numbered(_ number: Int64, after export: String) throws -> String {
     try forged(changes(export, sequence: number), from: party(tablet), to: office, key: tablet.keys.signing())
   }
@@ -68,7 +69,7 @@ extension AttackTests {
     }
   }
 
-  /// The number of the last export of the tablet that the hub has.
+  /// The number of the tablet's last export that the hub has merged.
   private func merged() throws -> Int64 { try world.hub.device("tablet").merged.rawValue }
 
   @Test(
@@ -115,7 +116,7 @@ extension AttackTests {
     let next = try kept(world.emit(to: tablet), as: "next")
     let last = try #require(try received())
     #expect(try tablet.importBundle(numbered(last + Self.bound, like: next)).verdict == .imported)
-    // The hub's own number is lower, so the tablet takes nothing more from the hub.
+    // The hub continues with its own lower number. So the tablet refuses all further bundles of the hub.
     #expect(try reason { _ = try tablet.importBundle(next) } == "other-history")
     try write("mine", on: tablet)
     let export = try kept(world.export(tablet), as: "export")
@@ -129,7 +130,7 @@ extension AttackTests {
     #expect(try tablet.importBundle(first, fingerprint: fingerprint).verdict == .imported)
     #expect(try names(in: tablet.folder) == "mine Great Elm")
     let number = try #require(try received())
-    // A hub that saw the number before it replaced the key goes on above it.
+    // If the hub has seen the forged number before it replaces its key, its next number is above the forged one.
     if !isSeenByHub { #expect(number == last + 2) }
     try writeAtHub("Tall Elm")
     #expect(try tablet.importBundle(world.emit(to: tablet)).verdict == .imported)
@@ -164,7 +165,7 @@ extension AttackTests {
     #expect(try areRevoked() == [phone, revoked, kiosk])
   }
 
-  /// The revoked keys that the tablet knows, except keys of the hub.
+  /// The revoked keys that the tablet knows. Keys of the hub are left out.
   private func areRevoked() throws -> Set<PublicKey> {
     let keys = try Database(path: tablet.folder.path("data.sqlite"), mode: .readOnly)
       .all("SELECT key FROM satchel_revoked") { PublicKey(line: $0.text(0)) }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import SatchelBundle
 
-/// Attacks that need no broken cipher, played with real keys and files. `docs/SECURITY.md` lists them.
+/// Attacks that need no broken cipher. The tests use real keys and files. `docs/SECURITY.md` lists these attacks.
 @Suite("Attacks")
 struct AttackTests {
   let world: ExchangeFixture
@@ -25,7 +25,7 @@ struct AttackTests {
     _ = try phone.importBundle(world.emit(to: phone))
   }
 
-  /// Why a step was refused. nil if it was accepted.
+  /// The reason of the refusal; nil: `body` was accepted.
   func reason(_ body: () throws -> Void) throws -> String? {
     do {
       try body()
@@ -48,7 +48,7 @@ struct AttackTests {
     }
   }
 
-  /// A bundle without rows, with any manifest and signed with any key.
+  /// A bundle without rows. It may have any manifest, and any key may sign it.
   func forged(
     _ body: Manifest.Body, dataset: String = "world", from: Manifest.Party, to: Manifest.Party,
     key: borrowing SigningKey,
@@ -147,7 +147,7 @@ struct AttackTests {
     guard case .scope(let told) = try manifest(path).body else { throw ToolFailure("no emission") }
     var less = Manifest.Scope(
       epoch: told.epoch, number: told.number.next, after: told.number, extent: .delta, acknowledged: .zero)
-    // A hub of release 0.1 does not send that, also if it was put back from a copy.
+    // A hub of release 0.1 does not name the emission that a bundle follows, even if the hub was set back.
     if saysWhatItFollows { less.follows = [.init(number: told.number, digest: try digest(onWhich: tablet))] }
     let forged = try forged(.scope(less), from: office, to: party(tablet), key: world.hub.keys.signing())
     #expect(try reason { _ = try tablet.importBundle(forged) } == "other-history")
@@ -156,7 +156,7 @@ struct AttackTests {
     #expect(told.acknowledged > .zero)
   }
 
-  /// The digest of the emission that a device has.
+  /// The digest of the newest emission that a device has imported.
   private func digest(onWhich device: DeviceWorkspace) throws -> Digest {
     let database = try Database(path: device.folder.path("data.sqlite"), mode: .readOnly)
     let text = try database.first("SELECT received_digest FROM satchel_device") { $0.text(0) }
@@ -184,7 +184,7 @@ struct AttackTests {
 
   @Test("mix and match: entries, sums and signatures of two bundles of one sender make no third")
   func mixedEntries() throws {
-    // The first bundle has a snapshot; later bundles have none.
+    // Only the first bundle has a snapshot.
     try write("zero", on: tablet)
     _ = try world.export(tablet)
     try write("one", on: tablet)
@@ -285,7 +285,7 @@ struct AttackTests {
     #expect(try reason { _ = try world.hub.importBundle(forgery) } == "other-key")
     let emitted = try kept(world.emit(to: tablet, full: true), as: "emitted")
     let fromPhone = try forged(scope(emitted, number: 9), from: office, to: party(tablet), key: phone.keys.signing())
-    // The hub may have lost its key, so a person has to confirm it.
+    // The device asks a person to confirm the key, because the hub may have lost its key.
     #expect(try reason { _ = try tablet.importBundle(fromPhone) } == "new-hub-key")
     let fromItself = try forged(scope(emitted, number: 9), from: office, to: party(tablet), key: tablet.keys.signing())
     #expect(try reason { _ = try tablet.importBundle(fromItself) } == "other-key")
@@ -325,7 +325,7 @@ struct AttackTests {
       #expect(try reason { _ = try tablet.importBundle(bundle(at: stamp)) } == "clock")
       #expect(try newestStamp() == known)
     }
-    // The device's own clock may be wrong. Then it is corrected, and the same file is accepted.
+    // The device's own clock may be wrong. When it has been corrected, the device accepts the same file.
     let late = try bundle(at: Stamp(milliseconds: now + 181 * day))
     world.clock.advance(by: 2 * day)
     #expect(try tablet.importBundle(late).verdict == .imported)
@@ -357,7 +357,7 @@ struct AttackTests {
     #expect(try world.hub.importBundle(kept(world.export(tablet), as: "original")).verdict == .imported)
     #expect(try reason { _ = try world.hub.importBundle(kept(world.export(copy), as: "copy")) } == "fork")
     #expect(try name(in: world.hub.folder) == "original")
-    // From now on neither delivers, until a person has decided.
+    // From now on, the hub refuses both copies, until a person has decided.
     try write("original again", on: tablet)
     #expect(try reason { _ = try world.hub.importBundle(world.export(tablet)) } == "flagged")
   }
@@ -390,7 +390,7 @@ struct AttackTests {
 
   // MARK: disks that fill
 
-  /// Bytes that need almost no room when they are compressed.
+  /// Produces zeros, which need almost no room when they are compressed.
   private final class Zeros: ByteSource {
     func read(into buffer: inout [UInt8]) -> Int {
       buffer = [UInt8](repeating: 0, count: buffer.count)
@@ -420,7 +420,7 @@ struct AttackTests {
 
   @Test("a courier: the bytes before a manifest take no more memory than a manifest can need")
   func endlessBeginning() throws {
-    // Endless blocks of a zstd frame without content.
+    // A zstd frame with very many blocks that have no content.
     let empty = [UInt8](repeating: 0, count: 3 * 3_000_000)
     let path = world.folder("endless.satchel")
     try world.platform.files.replace(path, mode: 0o644, contents: [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58] + empty)

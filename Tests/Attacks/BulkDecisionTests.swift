@@ -2,14 +2,14 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// An attacker's changes become conflicts, and a person decides all conflicts at once.
+/// An attacker's changes become conflicts. Then a person decides all conflicts at once.
 @Suite("A decision about many conflicts")
 struct BulkDecisionTests {
   private let lab: AttackFixture
 
   init() throws { lab = try AttackFixture(definition: Self.definition, schema: Self.schema) }
 
-  /// The usual tables, and tables of which a user may change every row that the user sees.
+  /// The fixture's tables, and further tables. In the further tables a user may change every row that the user may see.
   private static let definition = AttackFixture.definition.replacing(
     #""prices":"#,
     with: """
@@ -52,7 +52,7 @@ struct BulkDecisionTests {
     "clubs": "SELECT id, words FROM clubs ORDER BY id",
   ]
 
-  /// Expects that a decision about all conflicts changes no row of the tables that this suite adds.
+  /// Expects that a decision about all conflicts changes no row of these further tables.
   private func expectNothingDecided(location: SourceLocation = #_sourceLocation) throws {
     let before = try lab.atHub(Self.rows)
     lab.decideAll()
@@ -60,7 +60,7 @@ struct BulkDecisionTests {
     #expect(try !lab.tellsSecrets(to: "evil"), sourceLocation: location)
   }
 
-  /// - Parameter emission: the emission on which the device says that it made the change. nil: its own.
+  /// - Parameter emission: the emission that the device claims to have had when it made the change; nil: the true one.
   private func send(_ change: JSONValue, receiving emission: (number: Int64, digest: String)? = nil) throws {
     let bundle = try lab.forger.bundle {
       $0.add(change, to: .changes)
@@ -84,7 +84,7 @@ struct BulkDecisionTests {
     return try (#require(newest?.first.flatMap { Int64($0) }), #require(newest?.last))
   }
 
-  /// A change that says that the device made it before the row left its user's sight.
+  /// A change that claims to be a minute older, so that the device seems to have made it before its user lost the row.
   private func early(_ change: JSONValue, by forger: Forger) -> JSONValue {
     var members = change.objectValue ?? []
     members.set("stamp", .string(forger.stamp(later: -60_000)))
@@ -98,7 +98,7 @@ struct BulkDecisionTests {
   private func write(_ sql: String) throws {
     try lab.write(sql, in: lab.hub.folder)
     lab.tick()
-    // The hub records the office's change before it merges the attacker's bundle.
+    // Before the hub merges the attacker's bundle, it records the office's change in the log.
     #expect(lab.tool("emit", "--device", "victim").code == 0)
   }
 
@@ -149,7 +149,7 @@ struct BulkDecisionTests {
 
   @Test("sends no file that the device names in a report and never had")
   func namedFile() throws {
-    // In this round, a report about a note of ann names a file of the office.
+    // In the round with this seed, a report about a note of ann names a file of the office.
     var attack = MutatedBundles()
     try attack.play(seed: 643_769_978_901, atMost: 1000, isCopied: false)
   }
@@ -200,7 +200,7 @@ struct BulkDecisionTests {
   func valuesInVisible() throws {
     try write("UPDATE camps SET owner = 'ben' WHERE id = 1")
     try send(lab.forger.update("camps", 1, set: ["owner": "boss"], was: ["owner": "ann"]))
-    // Each names a camp that the device never had.
+    // Each line names a camp that the device never had.
     try send(lab.forger.update("beds", 1, set: ["camp": 2], was: ["camp": 1]))
     try send(lab.forger.insert("beds", 4, ["id": 4, "camp": 2, "words": "new", "other": nil]))
     try send(lab.forger.insert("camps", 1, ["id": 1, "owner": "boss", "words": "forged"]))
@@ -223,7 +223,7 @@ struct BulkDecisionTests {
     try send(lab.forger.delete("wells", 1, was: ["id": 1, "owner": "ann", "code": "w1"]))
     try write("UPDATE wells SET owner = 'ben' WHERE id = 2")
     try send(lab.forger.delete("wells", 2, was: ["id": 2, "owner": "ann", "code": "w2"]))
-    // Another row has the value; a decision for the device would delete that row.
+    // Another row already has this value. A decision for the device would delete that row.
     try write("INSERT INTO wells VALUES (7, 'ann', 'w7')")
     try send(lab.forger.insert("wells", 8, ["id": 8, "owner": "ann", "code": "w7"]))
     #expect(try lab.atHub("SELECT count(*) FROM satchel_conflicts WHERE state IN ('open', 'held')") != ["0"])
@@ -237,7 +237,7 @@ struct BulkDecisionTests {
     try send(lab.forger.update("camps", 1, set: ["words": "swept"], was: ["words": "north"]))
     try send(lab.forger.update("camps", 3, set: ["words": "back"], was: ["words": "south"]))
     try expectNothingDecided()
-    // A device that may write again does not get rights for what it wrote before.
+    // The device may write again. This gives it no right to the changes that it made before.
     _ = try lab.hub.setDevice("evil", readOnly: false)
     let moved = try lab.atHub("SELECT words FROM camps WHERE id = 1")
     lab.decideAll()
@@ -316,7 +316,7 @@ struct BulkDecisionTests {
     try write("UPDATE camps SET owner = 'ben' WHERE id = 1")
     let row: JSONValue = ["id": 9, "camp": 1, "words": "new", "other": nil]
     var insert = try lab.forger.insert("beds", 9, row).objectValue ?? []
-    // The device has made this row only once, so the deleted row was another one.
+    // The device made this row only once. So the deleted row with the same key was another row.
     insert.set("first", insert.first { $0.name == "stamp" }?.value ?? .null)
     try send(.object(insert), receiving: newest)
     try send(lab.forger.update("beds", 9, set: ["camp": 2], was: ["camp": 1]), receiving: newest)
@@ -412,15 +412,15 @@ struct BulkDecisionTests {
 
   @Test("takes no work because of work that was taken late")
   func afterLate() throws {
-    // The device wrote nothing after the row left its user's sight.
+    // The hub now sees no write of the device after the row left its user's sight.
     try write("UPDATE walks SET owner = 'ben' WHERE id = 1; UPDATE satchel_devices SET stamp = 0")
     #expect(lab.tool("emit", "--device", "evil").code == 0)
     let forger = try lab.forger
     try send(early(forger.update("walks", 1, set: ["words": "late"], was: ["words": "there"]), by: forger))
     #expect(try lab.atHub("SELECT words FROM walks WHERE id = 1") == ["late"])
     let newest = try newestEmission()
-    // When the first bundle comes, the device may have made its change before the newest emission. The bundle proves
-    // that the device received it. Then the hub forgets the earlier emissions, and the row.
+    // The device claims to have made the first change before it received the newest emission. This bundle proves that
+    // the device has that emission. Then the hub forgets the earlier emissions and the row in them.
     for words in ["first", "second"] {
       try send(
         lab.forger.update("walks", 1, set: ["words": .string(words)], was: ["words": "late"]), receiving: newest)
@@ -433,7 +433,7 @@ struct BulkDecisionTests {
 
   @Test("a right to change a row makes no row of another owner under its key, after the row was deleted")
   func ownerOfMissingRow() throws {
-    // The first unit changes this trip too, so it is not taken.
+    // The first unit also changes this trip, so the hub does not accept the unit.
     try lab.write("DELETE FROM trips WHERE id = 't1'", in: lab.hub.folder)
     lab.tick()
     let forger = try lab.forger

@@ -10,10 +10,10 @@ import Testing
   import Musl
 #endif
 
-/// Twice as many lines cost twice the time, whatever their signer puts together.
+/// If a bundle has twice as many lines, the hub needs at most about twice the time, whatever its signer writes.
 @Suite("Cost by what was sent", .serialized)
 struct CostTests {
-  /// The content that fills a bundle.
+  /// The kind of lines that fill a bundle.
   enum Filling: String, CaseIterable, CustomTestStringConvertible {
     case rows, steps, deletes, orphans, chain, chainUpdates, values, takenKeys, orphansOfTakenKeys, forbidden
     case hiddenParent, countedInserts
@@ -27,8 +27,8 @@ struct CostTests {
 
     var testDescription: String { rawValue }
 
-    /// Whether small bundles show no square. `RetryLimit` allows 10,000 attempts even in small merges, and their cost
-    /// hides another cost.
+    /// Whether the comparison of small bundles cannot show a quadratic cost. `RetryLimit` allows 10,000 attempts even
+    /// in small merges. The cost of these attempts hides other costs.
     var needsLargeBundles: Bool { [.expressions, .untrueValues, .heldDeletes, .lateDeletes].contains(self) }
 
     /// The fillings that this run measures: all of them, or the filling in SATCHEL_FILLING.
@@ -38,10 +38,10 @@ struct CostTests {
     }()
   }
 
-  /// The sizes of the first comparison. The larger one is above `ScopeChange.fewRows`.
+  /// The numbers of lines in the first comparison. The larger number is above `ScopeChange.fewRows`.
   private static let smallCounts = (300, 2_400)
 
-  /// The sizes of the second comparison. Without optimisation a line takes several times as long.
+  /// The numbers of lines in the second comparison. Without optimisation, each line takes several times as long.
   #if DEBUG
     private static let counts: (Int, Int) = (250, 2_000)
   #else
@@ -53,29 +53,30 @@ struct CostTests {
   func lines(_ filling: Filling) throws {
     if try !filling.needsLargeBundles && Self.growsInProportion(filling) { return }
     var measured: [String] = []
-    // Another process may disturb a measurement, but not each of them.
+    // Another process may disturb one measurement, but hardly all three.
     for _ in 0..<3 {
-      // The comparison leaves out the cost that every bundle has, however small it is.
+      // The cost of a bundle with one line is subtracted, because every bundle has it.
       let least = try Self.milliseconds(toTake: 1, of: filling)
       let few = try Self.milliseconds(toTake: Self.counts.0, of: filling) - least
       let many = try Self.milliseconds(toTake: Self.counts.1, of: filling) - least
       measured.append("\(Self.counts.0): \(few) ms, \(Self.counts.1): \(many) ms")
-      // By the square it would be 64 times as long. Some milliseconds are for what disturbs a measurement.
+      // If the cost were quadratic, eight times as many lines would take 64 times as long. The 10 ms allow for
+      // disturbances.
       if many <= 16 * (few + 10) {
         if getenv("SATCHEL_TIMES") != nil { print("\(filling): \(measured)") }
         return
       }
-      // Nothing disturbs a longer measurement that much.
+      // For such long times, this difference is no disturbance.
       if few > 100, many > 48 * few { break }
     }
     Issue.record("\(filling): \(measured.joined(separator: "; "))")
   }
 
-  /// Whether small bundles already show that the time grows in proportion.
+  /// Whether the comparison of small bundles already shows that the time grows in proportion.
   ///
-  /// They take a fifth of the time of large bundles. So this comparison allows less: the square term that it overlooks
-  /// is at most as large as the square term that the comparison of large bundles overlooks. If it is in doubt, the
-  /// large bundles decide.
+  /// Small bundles take a fifth of the time of large bundles. Therefore the limit is stricter here. A quadratic cost
+  /// that this comparison misses is not larger than a cost that the comparison of large bundles misses. In doubtful
+  /// cases the large bundles decide.
   private static func growsInProportion(_ filling: Filling) throws -> Bool {
     for _ in 0..<2 {
       let least = try microseconds(toTake: 1, of: filling)
@@ -93,17 +94,17 @@ struct CostTests {
     try microseconds(toTake: count, of: filling) / 1_000
   }
 
-  /// The time of the processor, in this thread.
+  /// The processor time of this thread.
   private static func microseconds(toTake count: Int, of filling: Filling) throws -> Int64 {
     let yard = try CostFixture()
     let file = try yard.file(of: count, filling)
     let before = threadMicroseconds()
     _ = try yard.hub.importBundle(file)
-    // Each bundle looks at waiting changes again, and an emission asks about all rows.
+    // These steps are measured too: each import tries waiting changes again, and an emission examines all rows.
     yard.tick()
     _ = try yard.hub.importBundle(yard.other.export().file)
     _ = try yard.hub.emit(to: "other")
-    // A person decides everything at once.
+    // The measurement includes a decision about all conflicts at once.
     let policy: Policy? =
       switch filling {
       case .takenValues: .hub

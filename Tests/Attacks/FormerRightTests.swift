@@ -6,7 +6,7 @@ import Testing
 
 @testable import SatchelHub
 
-/// The rights that a decision about many conflicts gives to the user of late work.
+/// The rights that the user of late work has in a decision about many conflicts.
 @Suite("Former rights")
 struct FormerRightTests {
   private let lab: AttackFixture
@@ -45,7 +45,7 @@ struct FormerRightTests {
 
   @Test("a change that waited when its row left the user's sight is still the user's work")
   func waited() throws {
-    // The kind is missing, so the change waits.
+    // The kind 99 does not exist, so the change waits at the hub.
     try send(lab.forger.update("plots", 1, set: ["words": "mine", "kind": 99], was: ["words": "there", "kind": 1]))
     #expect(try lab.atHub("SELECT kind, state FROM satchel_conflicts") == ["foreign key|held"])
     try lab.write("UPDATE plots SET owner = 'ben' WHERE id = 1", in: lab.hub.folder)

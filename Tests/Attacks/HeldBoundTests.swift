@@ -5,7 +5,7 @@ import Testing
 
 @testable import SatchelHub
 
-/// The waiting changes of one device are bounded, and further changes are not lost.
+/// The number of waiting changes of one device is limited. Further changes are not lost.
 @Suite("Bound on changes that wait")
 struct HeldBoundTests {
   private let lab: AttackFixture
@@ -18,7 +18,7 @@ struct HeldBoundTests {
     self.hub = hub
   }
 
-  /// Replies to a note that is not there.
+  /// The path of an export with replies to a note that does not exist.
   private func replies(_ numbers: Range<Int>, body: String = "x") throws -> String {
     let forger = try lab.forger
     let bytes = try forger.bundle { content in

@@ -5,14 +5,14 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Files that a device may sign to keep the hub busy: each is full of one thing.
+/// Files that a device may sign to make the hub work for very long. Each file is full of one kind of content.
 enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
   case stepsOfOneRow, tooManySteps, conflictsOfOneRow, conflicts, inserts
   case heldRows, unknownMembers, tooLongLine, longValue, escapedValue, longName, deepLine, files, set
 
   var testDescription: String { rawValue }
 
-  /// Without optimisation a byte takes many times as long, so the files are smaller.
+  /// Without optimisation, each byte takes many times as long. So the files are smaller.
   #if DEBUG
     private static let lines = 1_000
     static let manyLines = 2_000
@@ -27,7 +27,7 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
     fileprivate static let megabyte = 1 << 20
   #endif
 
-  /// How much memory the tool may need, in MiB. A row of 62 MiB must lie in memory, as its line and as its values.
+  /// The memory that the tool may use, in MiB. A row of 62 MiB must be in memory twice: as its line and as its values.
   var mebibytes: Int {
     switch self {
     case .longValue, .escapedValue, .longName: 256
@@ -35,7 +35,7 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// Whether the file is refused.
+  /// Whether the hub must refuse the file.
   var isRefused: Bool {
     [.tooLongLine, .unknownMembers, .tooManySteps, .longName, .deepLine].contains(self)
   }
@@ -51,12 +51,12 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// The changes, each a line.
+  /// The lines about changes.
   private func changes(_ forger: Forger) -> [JSONValue] {
     switch self {
     case .stepsOfOneRow: return steps(Self.lines, forger) { "\($0)" }
     case .tooManySteps: return steps(Self.tooManyLines, forger) { "\($0)" }
-    // Each of them was made from a value that the row never had.
+    // Each line claims a former value that the row never had.
     case .conflictsOfOneRow: return steps(Self.lines, forger) { "other \($0)" }
     case .conflicts:
       return (0..<Self.manyLines).map { number in
@@ -78,10 +78,10 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
       return [forger.insert("rows", "r", .object(members))]
     case .tooLongLine: return [forger.insert("rows", "r", row(words: long(65 << 20)))]
     case .longValue: return [forger.insert("rows", "r", row(words: long(62 * Self.megabyte)))]
-    // Six bytes each in the line.
+    // In the line, each character is escaped and so needs six bytes.
     case .longName: return [forger.insert(Self.text(60 * Self.megabyte, of: "n"), "r", row(words: "x"))]
     case .deepLine:
-      // As deep as the test's own writer can go. A line may have 16 levels.
+      // This is as deep as the test's own writer can nest. A line may have only 16 levels.
       return [forger.insert("rows", "r", row(words: (0..<1_000).reduce("x") { value, _ in .array([value]) }))]
     case .files: return []
     case .set:
@@ -101,10 +101,10 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// More than twice the limit of the changes of one row.
+  /// More than twice the allowed number of changes of one row.
   private static let tooManyLines = 20_001
 
-  /// Changes of one row, each in a generation of its own.
+  /// Changes of one row. Each has a generation of its own.
   private func steps(_ count: Int, _ forger: Forger, was: (Int) -> String) -> [JSONValue] {
     (0..<count).map { number in
       let line = forger.update(
@@ -121,7 +121,8 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
     .string(Self.text(count, of: character))
   }
 
-  /// A text of one ASCII character again and again. It is made of bytes, which is much faster than of characters.
+  /// A text that repeats one ASCII character. It is built from bytes, because building it from characters is much
+  /// slower.
   fileprivate static func text(_ count: Int, of character: Unicode.Scalar) -> String {
     String(decoding: [UInt8](repeating: UInt8(ascii: character), count: count), as: UTF8.self)
   }
@@ -129,8 +130,8 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
 
 @Suite("Hostile files", .serialized)
 struct HostileFileTests {
-  /// Runs a program. Prints its exit status, its seconds of work, its greatest memory in KiB, and the number of the
-  /// conflicts or lines in its output.
+  /// A Python program that runs another program. It prints that program's exit status, its processor seconds, its
+  /// greatest memory in KiB, and the number of conflicts or lines in its output.
   private static let measure = """
     import json, resource, subprocess, sys
     done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -151,7 +152,7 @@ struct HostileFileTests {
 
   init() throws { yard = try CostFixture.today() }
 
-  /// The work of a hub's command in a process of its own.
+  /// Runs a command of the hub's tool in a process of its own, and measures it.
   private func run(_ words: [String]) throws -> Measured {
     let call = ["-c", Self.measure, builtProgram("satchel-hub"), "-C", yard.hub.folder.root] + words
     let result = try StockTool.python3(call, in: "/")
@@ -217,7 +218,7 @@ struct HostileFileTests {
     #expect(try yard.hub.importBundle(path).verdict == .imported)
     for words in [["--json"], [], ["export"], ["export", "--json"]] {
       let measured = try run(["conflicts"] + words)
-      // A list for people has a line with titles.
+      // A list for people begins with one line of titles.
       let titles = words.contains("--json") ? 0 : 1
       #expect(measured.code == 0 && measured.count == HostileFile.manyLines + titles, "\(words): \(measured)")
       #expect(measured.mebibytes < mebibytesAllowed(usually: 100), "\(words): \(measured)")
@@ -230,7 +231,7 @@ struct HostileFileTests {
     try yard.write("UPDATE rows SET words = 'hub' WHERE id = 'own'", in: yard.hub.folder)
     for _ in 0..<12 { try yard.deliver { [$0.update("rows", "own", set: ["words": value], was: ["words": "0"])] } }
     #expect(try yard.hub.status().openConflicts == 12)
-    // A waiting row needs another key. All conflicts of its device may name that row.
+    // A waiting row needs another key. Then any conflict of its device may name this row, so all must be read.
     try yard.deliver { [$0.insert("parts", 5, ["id": 5, "row": "gone"])] }
     try yard.write("INSERT INTO parts VALUES (5, NULL)", in: yard.hub.folder)
     let report = "\(yard.hub.folder.root)/report.html"

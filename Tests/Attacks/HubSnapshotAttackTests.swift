@@ -7,10 +7,10 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// Databases in a device's bundles that are signed as they must be, and are not what they must be.
+/// Bundles of a device with a valid signature, whose snapshot is not the database that it should be.
 @Suite("Attacks on the hub by a snapshot")
 struct HubSnapshotAttackTests {
-  /// The dataset of the laboratory, in which exports may carry a snapshot.
+  /// The fixture's dataset, but its first exports carry a snapshot.
   private static let definition = AttackFixture.definition.replacing("\"never\"", with: "\"first\"")
   private static let stamps = """
     CREATE TABLE satchel_stamps (
@@ -22,8 +22,8 @@ struct HubSnapshotAttackTests {
     "instr(zeroblob(\(bytes)), CAST(zeroblob(\(bytes / 2)) || x'01' AS BLOB))"
   }
 
-  /// Why the hub does not take a bundle with the database that these statements make; nil: it takes it.
-  /// - Parameter schema: SQL that makes its tables.
+  /// Why the hub refuses a bundle whose snapshot these statements make; nil: the hub accepts it.
+  /// - Parameter schema: SQL that creates the hub's tables.
   private func error(
     _ lab: AttackFixture, _ sql: String, over schema: String = AttackFixture.schema
   ) throws -> (any ExplainedError)? {
@@ -62,7 +62,7 @@ struct HubSnapshotAttackTests {
     #expect(try error(lab, "ALTER TABLE notes ADD COLUMN g AS (instr(body, 'b')) VIRTUAL")?.reason == "bad-entry")
   }
 
-  /// A hub that came to version 2 of the dataset. The migration changed a generated column that may be slow.
+  /// Makes a hub that has applied version 2 of the dataset. The migration changed a generated column that may be slow.
   private func migrated() throws -> AttackFixture {
     let lab = try AttackFixture(definition: Self.definition, schema: Self.searched)
     let next = Self.definition.replacing("\"version\": 1", with: "\"version\": 2")

@@ -3,8 +3,8 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// A device gives its rows keys of its own ranges. In the lab the hub has 3 to 102, the attacker 103 to 202, and the
-/// victim 203 to 302.
+/// A device gives its new rows keys from its own ranges. In this fixture the ranges are: the hub 3 to 102, the attacker
+/// 103 to 202, and the victim 203 to 302.
 @Suite("Keys outside the ranges of their device")
 struct KeyRangeTests {
   private let lab: AttackFixture
@@ -15,7 +15,7 @@ struct KeyRangeTests {
     keys.map { forger.insert("visits", .integer($0), ["id": .integer($0), "owner": .string(owner)]) }
   }
 
-  /// Delivers new rows with these keys. Returns the keys of those that wait.
+  /// Delivers new rows with these keys. Returns the keys of the rows that wait.
   private func deliver(_ keys: [Int64], changes: [JSONValue] = []) throws -> [String] {
     let forger = try lab.forger
     #expect(try lab.refusal(of: forger.bundle { $0.changes = changes + visits(keys, forger) }) == nil)
@@ -38,12 +38,12 @@ struct KeyRangeTests {
         "[50]", "[250]", "[403]", "[500]", "[900000]", "[5000000]",
       ])
     #expect(try rows() == ["103", "150"])
-    // No other device is affected: keys go on where they were.
+    // The other replicas are not affected: their next keys follow their earlier ones.
     try lab.write("INSERT INTO visits (owner) VALUES ('ben')", in: lab.victim.folder)
     try lab.write("INSERT INTO visits (owner) VALUES ('ben')", in: lab.hub.folder)
     lab.tick()
     _ = try lab.hub.importBundle(lab.victim.export().file)
-    // SQLite at the hub has seen 150, so the hub got its next range before that.
+    // At the hub, SQLite has seen the key 150, but the hub uses its own range. So the hub got its next range first.
     #expect(try rows() == ["103", "150", "203", "303"])
     lab.tick()
     _ = try lab.hub.emit(to: "victim")
@@ -56,7 +56,7 @@ struct KeyRangeTests {
     let ids = try lab.atHub("SELECT id FROM satchel_conflicts ORDER BY key")
     try #require(ids.count == 2)
     #expect(lab.tool("conflicts", "show", ids[0]).out.contains("satchel-hub conflicts resolve lets it in"))
-    // No later import lets it in.
+    // A later import does not let the row in.
     #expect(try lab.takesTheVictim() && rows() == [])
     #expect(lab.tool("conflicts", "resolve", ids[0], "--keep", "device").code == 0)
     #expect(lab.tool("conflicts", "resolve", ids[1], "--keep", "hub").code == 0)
@@ -69,7 +69,7 @@ struct KeyRangeTests {
     let all = Array(Int64(103)...208)
     #expect(try deliver(all + [280]) == ["[280]"])
     #expect(try rows() == all.map(String.init))
-    // In the next bundle too.
+    // The same holds in the next bundle.
     #expect(try deliver([209, 210, 600]) == ["[280]", "[600]"])
     #expect(try rows(above: 208) == ["209", "210"])
   }
@@ -81,7 +81,7 @@ struct KeyRangeTests {
 
   @Test("a row that says it was there before its device joined waits all the same, once the device has shown its range")
   func lateJoiner() throws {
-    // The forger's lines have no `first`, as rows have that were there before.
+    // Rows that existed before the device joined have no `first`. The forger's lines have none either.
     #expect(try deliver([7]) == ["[7]"])
   }
 

@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A device may claim any age for its work. The hub's clock limits how long that counts.
+/// A device may claim that its work is old. The hub's clock limits for how long the hub believes this.
 @Suite("Work that says that it is old")
 struct LateWorkTests {
   private let lab: AttackFixture
@@ -30,7 +30,7 @@ struct LateWorkTests {
     #expect(try lab.refusal(of: note("for ever")) == "former-user")
     #expect(!lab.tool("status").out.contains("Handed over"))
     #expect(try lab.atHub("SELECT body FROM notes WHERE id = 'n1'") == ["in time"])
-    // An operator who knows better can still have it accepted.
+    // An operator who trusts the device can still make the hub accept the work.
     _ = try lab.hub.setDevice("evil", user: "ann")
     #expect(try lab.refusal(of: note("all the same")) == nil)
   }

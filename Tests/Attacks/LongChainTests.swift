@@ -4,7 +4,8 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Rows that name each other in chains. The hub tries waiting changes in few rounds, so it must find the right order.
+/// Rows that refer to each other in long chains. The hub tries waiting changes only a few times, so it must find the
+/// right order.
 @Suite("Long chains")
 struct LongChainTests {
   private let yard: CostFixture

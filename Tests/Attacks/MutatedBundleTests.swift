@@ -9,7 +9,7 @@ struct MutatedBundleTests {
     ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
   }
 
-  /// SATCHEL_ATTACKS is the number of mutations, SATCHEL_SEED the first seed.
+  /// SATCHEL_ATTACKS sets the number of mutations, and SATCHEL_SEED the first seed.
   private static let count = Int(number("SATCHEL_ATTACKS") ?? 20_000)
   private static let seed = number("SATCHEL_SEED") ?? UInt64.random(in: 0..<1 << 40)
 
@@ -24,7 +24,7 @@ struct MutatedBundleTests {
       round &+= 2
     }
     print("half \(half), seed \(Self.seed): \(attack.words)")
-    // Most mutations get as far as the rows; otherwise the test would be empty.
+    // If few mutations were accepted, the test would examine too little.
     #expect(attack.taken * 2 > attack.tried)
   }
 
@@ -43,7 +43,7 @@ struct MutatedBundleTests {
     let forger = try lab.forger
     let reason = try lab.refusal(
       of: forger.bundle { content in
-        // Lines about keys come first.
+        // The format requires that lines about keys come first.
         let samples = try forger.samples(of: .changes)
         content.changes = samples.filter { $0["op"] == "rekey" } + samples.filter { $0["op"] != "rekey" }
       })
@@ -51,7 +51,7 @@ struct MutatedBundleTests {
     let number = forger.sequence
     #expect(try lab.atHub("SELECT words FROM trips WHERE id = 't1'") == ["w\(number)"])
     #expect(try lab.atHub("SELECT owner, kind FROM trees WHERE uuid = 'v\(number)'") == ["ann|1"])
-    // The second row with this code became one with the first.
+    // The second row with this code was folded into the first row.
     #expect(try lab.atHub("SELECT id FROM kinds WHERE code = 'oak'") == ["1"])
     #expect(try lab.atHub("SELECT id FROM visits WHERE owner = 'ann' ORDER BY id") == ["1", "\(forger.keyInRange)"])
   }

@@ -2,7 +2,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// A device cannot bring a table to the end of its numbers.
+/// A device must not use up a table's primary keys by one row with a very large key.
 @Suite("Keys at the end of all numbers")
 struct PrimaryKeyLimitTests {
   private let lab: AttackFixture
@@ -11,7 +11,7 @@ struct PrimaryKeyLimitTests {
 
   private static let end: JSONValue = ["integer": "9223372036854775807"]
 
-  /// Whether rows can still be made on all sides, with keys near the others.
+  /// Expects that all replicas can still make rows, with keys near the existing ones.
   private func goesOn() throws {
     try lab.write(
       "INSERT INTO visits (owner) VALUES ('ben'); INSERT INTO tasks (owner) VALUES ('ben')", in: lab.hub.folder)
@@ -63,7 +63,7 @@ struct PrimaryKeyLimitTests {
     let update = forger.update(
       table, Self.end, set: .object([.init(name: column, value: "ann")]),
       was: .object([.init(name: column, value: "x")]))
-    // A row whose key is in use gets a new key, above all known keys.
+    // A row whose key is in use gets a new key above all known keys.
     let colliding: JSONValue =
       table == "visits" ? ["id": 2, "owner": "ann"] : ["id": 2, "owner": "ann", "words": "mine"]
     #expect(

@@ -4,7 +4,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// The room in the quarantine is shared by the owners of keys, and not by keys.
+/// Each owner of keys has a share of the quarantine's room. An owner with several keys has only one share.
 @Suite("Shares of the quarantine")
 struct QuarantineShareTests {
   private let lab: AttackFixture
@@ -17,7 +17,7 @@ struct QuarantineShareTests {
     }
   }
 
-  /// Sends a file that is refused and kept.
+  /// Sends a file that the hub refuses and keeps.
   private func send(by forger: Forger) throws {
     let bytes = try forger.bundle { $0.set("from", ["id": .string(forger.id), "name": "another"]) }
     #expect(try lab.refusal(of: bytes) == "other-name")
@@ -36,7 +36,7 @@ struct QuarantineShareTests {
   }
 }
 
-/// The text beside a refused file, which a person may read with `cat`.
+/// The text file beside a refused file. A person may read it with `cat`.
 @Suite("Texts of the quarantine")
 struct QuarantineTextTests {
   @Test("the text beside a refused file commands no terminal, and stays in its lines")

@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A clock that advances five seconds with each look.
+/// A clock that advances five seconds with each reading.
 private final class HastyClock: WallClock {
   private let now = Atomic<Int64>(4_102_444_900_000)
 
@@ -18,7 +18,7 @@ private final class HastyClock: WallClock {
   func pause(milliseconds: Int64) {}
 }
 
-/// Databases in bundles with valid signatures and invalid content.
+/// Bundles with a valid signature, whose snapshot has invalid content.
 @Suite("Attacks by a snapshot")
 struct SnapshotAttackTests {
   private let world: ExchangeFixture
@@ -30,7 +30,7 @@ struct SnapshotAttackTests {
     _ = try tablet.importBundle(world.emit(to: tablet))
   }
 
-  /// Why a bundle is refused. nil if it is accepted.
+  /// Why a device refuses a bundle; nil: the device accepts it.
   private func refusal(of bundle: String, by device: DeviceWorkspace? = nil) throws -> (any ExplainedError)? {
     do {
       _ = try (device ?? tablet).importBundle(bundle)
@@ -43,7 +43,7 @@ struct SnapshotAttackTests {
     return try Database(path: path, mode: .readOnly).first("SELECT name FROM camps WHERE id = 1") { $0.text(0) }
   }
 
-  /// A full bundle of the hub whose database was changed by a holder of the hub's key.
+  /// A full bundle of the hub. A holder of the hub's key has changed its database.
   private func forged(_ sql: String) throws -> String {
     let full = try world.emit(to: tablet, full: true)
     let folder = try world.folder.folder("hostile")
@@ -124,8 +124,8 @@ struct SnapshotAttackTests {
     ])
   func unfit(sql: String, words: String) throws { try expectRefused(sql, words) }
 
-  /// Expects that the bundle is refused by a working device, and by a device without data, which would use it as its
-  /// database.
+  /// Expects that a working device refuses the bundle. A device without data must refuse it too, because it would use
+  /// the snapshot as its database.
   private func expectRefused(_ sql: String, _ words: String = "") throws {
     let evil = try forged(sql)
     let refusal = try refusal(of: evil)
@@ -138,7 +138,7 @@ struct SnapshotAttackTests {
       }
     }
     #expect(try self.refusal(of: evil)?.reason == "bad-entry")
-    // Only the content of the device's own archive is there again.
+    // The device has only the content of its own archive again.
     #expect(try name() == "Oak")
     #expect(try world.platform.files.list(tablet.folder.inbox).isEmpty)
   }
@@ -149,7 +149,7 @@ struct SnapshotAttackTests {
       "UPDATE reviews SET photo = zeroblob(67108865)",
       "UPDATE reviews SET photo = zeroblob(40000000), words = CAST(zeroblob(40000000) AS TEXT)",
       "UPDATE camps SET name = CAST(zeroblob(67108865) AS TEXT) WHERE id = 1",
-      // The computed value would be larger than the file.
+      // This column's value would be larger than the whole file.
       Self.schema("half AS (place / 2)", "half AS (length(hex(zeroblob(900000000)))) NOT NULL"),
     ])
   func large(sql: String) throws {
@@ -169,7 +169,7 @@ struct SnapshotAttackTests {
 
   @Test("a CHECK of a snapshot is not computed")
   func check() throws {
-    // It would end in an error.
+    // If SQLite computed this CHECK, it would report an error.
     let bundle = try forged(Self.schema("name TEXT", "name TEXT CHECK (abs(-9223372036854775807 - 1) > 0)"))
     #expect(try refusal(of: bundle) == nil)
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SatchelHub
 
-/// The changes of one row in one bundle are limited.
+/// The number of changes of one row in one bundle is limited.
 @Suite("Limit of the changes of one row")
 struct StepLimitTests {
   private let yard: CostFixture

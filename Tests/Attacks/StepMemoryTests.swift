@@ -5,15 +5,15 @@ import Testing
 
 @testable import SatchelHub
 
-/// The changes of one bundle that must stay in memory, because they wait for other changes.
+/// Some changes of a bundle must stay in memory, because they wait for other changes. Their memory is limited.
 @Suite("Memory of the changes that wait in a bundle")
 struct StepMemoryTests {
   enum Kind: CaseIterable {
-    /// New rows below a row that is missing.
+    /// New rows whose parent is missing.
     case orphans
     /// New rows of one unit.
     case unit
-    /// New rows that may need other keys.
+    /// New rows that may need other keys, because their keys may be taken.
     case keys
   }
 
@@ -55,14 +55,14 @@ struct StepMemoryTests {
       let refusal = error as? Refusal
       return refusal?.code == .tooLarge && refusal?.message.contains("memory") == true && refusal?.hint != nil
     }
-    // The usual limit allows them.
+    // With the usual limit, the same bundle is merged.
     #expect(try yard.hub.importBundle(path).verdict == .imported)
   }
 
   @Test("changes that waited and were merged need no memory any more")
   func released() throws {
     let path = try yard.file(later: Self.count) { content, forger in
-      // Each row is a unit of its own generation, which ends before the next one begins.
+      // Each row is a unit in its own generation. So each unit ends before the next one begins.
       content.changes = (0..<Self.count).map { number in
         var members = line(.unit, number, forger).objectValue ?? []
         members.set("generation", .integer(forger.sequence + Int64(number)))

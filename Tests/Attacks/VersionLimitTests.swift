@@ -7,12 +7,12 @@ import Testing
 
 @testable import SatchelHub
 
-/// The versions of one file from one device that are kept beside its name are limited.
+/// The hub keeps a limited number of versions of one file from one device beside the file's name.
 @Suite("Limit of the versions beside a name")
 struct VersionLimitTests {
   private let lab: AttackFixture
   private let hub: HubWorkspace
-  /// A row of the victim's user names this file.
+  /// The path of a file that a row of the victim's user names.
   private let path = AttackFixture.missing
 
   init() throws {
@@ -54,7 +54,7 @@ struct VersionLimitTests {
     let report = try bring("prank 3", by: lab.evil, "evil")
     #expect(report.verdict == .imported && report.attached == 0 && report.beside.isEmpty)
     #expect(try received(from: "evil") == ["0", "0"])
-    // A version that is there may come again.
+    // The hub accepts a version again that it already has.
     #expect(try bring("prank 2", by: lab.evil, "evil").verdict == .imported)
     #expect(try received(from: "evil") == ["0", "0"])
   }

@@ -7,7 +7,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// Volumes of bundles that are complete and cannot be merged: whoever can sign can make any number of small volumes.
+/// Volumes of complete bundles that cannot be merged. A device that can sign can make any number of small volumes.
 @Suite("Further volumes of a bundle that waits")
 struct WaitingVolumeTests {
   private let lab: AttackFixture
@@ -16,13 +16,13 @@ struct WaitingVolumeTests {
 
   private static let id: JSONValue = "0d6a9f4e-3c1b-4a52-9a7e-5b0f6c2d1e42"
 
-  /// A bundle that waits, cut into a large piece and a piece of one byte.
+  /// A bundle that waits. It is cut into a large piece and a piece of one byte.
   private struct Cut {
     let forger: Forger
     let whole: [UInt8]
     let number: Int64
 
-    /// Signs a new volume.
+    /// Signs a new volume with one of the two pieces.
     func volume(_ part: Int64) throws -> [UInt8] {
       let piece = part == 2 ? whole.suffix(1) : whole.dropLast()
       return try forger.volume(
@@ -44,7 +44,7 @@ struct WaitingVolumeTests {
     try lab.platform.files.kind(folder) == nil ? [] : lab.platform.files.list(folder)
   }
 
-  /// The folders of pieces.
+  /// The folders in which the hub keeps pieces.
   private var pieces: [String] { get throws { try files(in: Paths.join(lab.hub.folder.inbox, "parts")) } }
   private var waiting: [String] { get throws { try files(in: lab.hub.folder.waiting) } }
 
@@ -63,7 +63,7 @@ struct WaitingVolumeTests {
     }
     let status = lab.tool("status").out
     #expect(status.contains("earlier bundles of its device are missing") && !status.contains("volumes are here"))
-    // After the missing bundle came, any volume is enough to merge the bundle that waits.
+    // The missing bundle has arrived. Now any volume of the waiting bundle is enough to merge it.
     #expect(try lab.refusal(of: lab.forger.bundle()) == nil)
     #expect(try lab.refusal(of: cut.volume(2)) == nil)
     #expect(try waiting == [])
@@ -80,12 +80,12 @@ struct WaitingVolumeTests {
     let first = try #require(try lab.error(of: cut.volume(2)) as? Refusal)
     #expect(first.message.contains("8 of evil wait already") && first.keeping == .inPlace, "\(first)")
     #expect(lab.tool("status").out.contains("enough volumes are here"))
-    // The same answer comes without a join.
+    // The second volume gets the same answer, and the hub does not join the pieces for it.
     let second = try #require(try lab.error(of: cut.volume(2)) as? Refusal)
     #expect(second.message == first.message && second.code == first.code && second.keeping == .unnoted, "\(second)")
     lab.clock.advance(by: 11 * 60_000)
     #expect((try lab.error(of: cut.volume(2)) as? Refusal)?.keeping == .inPlace)
-    // One of the bundles that wait has gone, so the pieces are joined at once.
+    // One of the waiting bundles is gone, so there is room, and the next volume makes the hub join the pieces.
     try lab.platform.files.remove(Paths.join(lab.hub.folder.waiting, try #require(try waiting.first)))
     #expect(try lab.refusal(of: cut.volume(2)) == "newer-dataset")
     #expect(try waiting.count == 8 && pieces == [])
@@ -110,7 +110,7 @@ struct WaitingVolumeTests {
     #expect(kept.filter { Int64($0) != nil } == ["1", "2"])
   }
 
-  /// A device that calls itself `victim`, and that the hub knows as `third`.
+  /// A device that calls itself `victim`. The hub knows it as `third`.
   private func third() throws -> Forger {
     let device = try DeviceWorkspace.create(
       lab.ground.folder("third"), dataset: "shop", name: "victim", platform: lab.platform)
@@ -122,7 +122,7 @@ struct WaitingVolumeTests {
     return try Forger(device, lab.platform)
   }
 
-  /// The first of two volumes of a bundle that never comes. The sender calls itself `victim`.
+  /// The first of two volumes of a bundle. The second volume never arrives, and the sender calls itself `victim`.
   private func lone(_ number: Int64, by forger: Forger) throws -> [UInt8] {
     let whole = Array("bundle \(number) of \(forger.id)".utf8)
     return try forger.volume(
@@ -138,7 +138,7 @@ struct WaitingVolumeTests {
     #expect(try pieces.count == 8 && pieces.allSatisfy { $0.hasPrefix("shop-third-hub-90000") })
     let number = victim.sequence + 1
     #expect(try lab.refusal(of: lone(number, by: victim)) == nil)
-    // An earlier release named pieces by the name that the device gives itself.
+    // An earlier release used the name that a device gives itself for the folder of the device's pieces.
     let former = Paths.join(lab.hub.folder.inbox, "parts/shop-victim-hub-900100~2~5~0123456789abcdef")
     try lab.platform.files.makeDirectory(former, mode: 0o755)
     #expect(lab.tool("device", "revoke", "third").code == 0)

@@ -8,7 +8,7 @@ import Testing
 @testable import SatchelDevice
 @testable import SatchelHub
 
-/// A hub lost more of its own bundles than one export of a device can name.
+/// A hub has lost more of its own bundles than one export of a device can name.
 @Suite("More bundles of a lost time than one export names")
 struct BroughtLimitTests {
   private let world: ExchangeFixture
@@ -25,7 +25,8 @@ struct BroughtLimitTests {
     _ = try hub.importBundle(world.export(tablet))
   }
 
-  /// The office makes rows, each in a bundle of its own. Then the hub's files are put back, and an epoch begins.
+  /// The office makes rows, and the hub sends each row in its own bundle. Then the hub is set back, and a new epoch
+  /// begins.
   private func loseRows(_ numbers: ClosedRange<Int>) throws {
     try FileManager.default.copyItem(atPath: hub.folder.root, toPath: world.folder("kept"))
     for number in numbers {
@@ -46,7 +47,8 @@ struct BroughtLimitTests {
     if emitted.isNew { _ = try tablet.importBundle(emitted.file) }
   }
 
-  /// The tablet delivers its export, and the files that it carries before the export. Returns their number.
+  /// The tablet delivers its export, after the files that must be delivered before it. Returns the number of these
+  /// files.
   private func deliver() throws -> Int {
     world.tick()
     let export = try tablet.export().file
@@ -75,7 +77,7 @@ struct BroughtLimitTests {
       try answer()
       #expect(try tablet.status().current?.brought == left)
     }
-    // If the last export named as many as it could, only the next one shows that there are no more.
+    // If the last export named the greatest possible number, only the next export shows that there are no more.
     for _ in 1...2 {
       _ = try deliver()
       try answer()

@@ -17,7 +17,7 @@ struct EpochOrderTests {
 
   @Test("a bundle of a later epoch comes later, although a hub that was put back gave greater numbers before")
   func numbers() {
-    // A device names only the epoch from which it came. So the third epoch need not name the first one.
+    // A device names only the epoch from which it came. So a bundle of the third epoch need not name the first epoch.
     let inOrder = [scope(0, 7, after: []), scope(0, 9, after: []), scope(1, 4, after: [0]), scope(2, 2, after: [1])]
     let order = EpochOrder(inOrder)
     #expect(inOrder.reversed().sorted { order.precedes($0, $1) }.map(\.number) == inOrder.map(\.number))

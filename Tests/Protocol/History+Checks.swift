@@ -6,13 +6,13 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// Conditions at the end of a history.
+/// The conditions that must hold at the end of a history.
 extension History {
   func check() throws {
     let atHub = try admin.items()
     for device in devices {
       guard let app = try device.app() else { throw Wrong("\(device.name) has no database") }
-      // Computed by this test's own arithmetic, not by the tested code.
+      // The test computes the expected rows itself, without the tested code.
       let want = atHub.filter { $0.values[2] % versions.modulus != Int64(hidden[device.index]) }
       let have = try app.items()
       if have != want { throw Wrong("\(device.name) diverged: it has \(have), and the hub \(want)") }
@@ -24,15 +24,15 @@ extension History {
       if !pending.isEmpty { throw Wrong("\(device.name) still has pending steps: \(pending)") }
     }
     try checkNothingLost(atHub)
-    // If a device's writes bypassed capture, it is unknown when it held which value.
+    // If a device's writes bypassed capture, the test does not know which values the device had when.
     if fate != .sneaks, let words = try admin.lost(by: overwritten) { throw Wrong(words) }
     if fate != .sneaks { try checkNothingUnseen() }
     try checkIntegrity()
-    // This costs as much as everything before, so only some histories are checked.
+    // This check takes as long as all other work, so only one history in four has it.
     if seed % 4 == 0 { try checkRepetition() }
   }
 
-  /// If every write is captured, each row is as the hub expects it.
+  /// Expects that no device keeps an unseen change, because capture has recorded every write.
   func checkNothingUnseen() throws {
     for device in devices {
       let found = try device.workspace.conflicts(ConflictState.allCases).first { $0.record.kind == .unseen }
@@ -74,7 +74,7 @@ extension History {
     }
   }
 
-  /// Every bundle that was ever made is imported again.
+  /// Imports every bundle of the history again. Expects that this changes nothing.
   func checkRepetition() throws {
     let before = try apps().map { try $0.dump() }
     for parcel in everMade { try deliver(parcel) }

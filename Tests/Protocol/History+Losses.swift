@@ -6,7 +6,7 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// Hubs and databases that are lost, repaired and put back.
+/// Hubs and databases that are lost, repaired, or replaced by older copies.
 extension History {
   func lose() throws {
     if doctor.once(in: 12) {
@@ -29,7 +29,7 @@ extension History {
     }
   }
 
-  /// The hub is lost, and comes back from the backup.
+  /// The hub is lost, and is restored from the backup.
   func restore(_ backup: String) throws {
     time.pass(days: 1)
     let root = hub.folder.root
@@ -43,12 +43,12 @@ extension History {
     say("the hub is restored: \(report.devices.map { "\($0.name) \($0.merged)" })")
   }
 
-  /// The changes made at the hub since the backup are made again.
+  /// Changes of rights since the backup are made at the hub again.
   func restoreRights(of device: TestDevice) throws {
     _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))])
   }
 
-  /// Everything in the newer file is in exports.
+  /// Replaces a device's database with an older copy. All changes in the newer file are in exports.
   func putBack(_ device: TestDevice) throws {
     guard let backup = device.backup else { return }
     say("\(device.name) gets an old copy of its database")
@@ -69,16 +69,16 @@ extension History {
     if try !hub.examine().isWell { throw Wrong("the hub was repaired, and is not well") }
   }
 
-  /// Each replica gives its rows other local keys now and then. No other replica may notice it.
+  /// Sometimes gives the rows of one replica other local keys. No other replica may notice this.
   func moveLocalKeys(_ app: App, _ name: String) throws {
     guard names != .primaryKey, local.once(in: 3) else { return }
-    // SQLite's count does not follow local keys that an UPDATE gives.
+    // If an UPDATE changes a local key, SQLite's counter for new keys does not follow.
     let (distance, reloading) = (100 + local.below(400), local.once(in: 3) || names == .columnBesideCount)
     say("\(name) gives other local keys, \(reloading ? "loading all again" : "by \(distance)")")
     try app.moveLocalKeys(by: distance, reloading: reloading)
   }
 
-  /// Programs name rows by their local keys: rows that stay keep theirs, whatever is done.
+  /// Runs `body`, and expects that rows which still exist keep their local keys. Programs use local keys to find rows.
   func keepingLocalKeys<T>(_ app: App?, _ name: String, _ body: () throws -> T) throws -> T {
     guard names != .primaryKey, let app else { return try body() }
     let before = try app.localKeys()

@@ -6,23 +6,23 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// The report of a failed history.
+/// The error of a history that breaks a condition.
 struct Wrong: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// A random history of one hub and three devices, with a courier who loses, repeats and reorders.
+/// A random history of one hub and three devices. Its courier loses, repeats and reorders files.
 final class History {
   private static let length = 120
   private static let cleanRounds = 3
-  /// The worst events that happen to a hub, and the passing of time.
+  /// A kind of trouble that may occur in a history.
   enum Fate {
     case none, vandals, losses, versions
-    /// Now and then a write on a device bypasses capture.
+    /// Sometimes a write on a device bypasses capture.
     case sneaks
 
-    /// One of this many histories is played with it, because it takes longer.
+    /// One of so many histories has this fate, because such histories take longer.
     var share: Int {
       switch self {
       case .none: 1
@@ -42,13 +42,13 @@ final class History {
   var hub: HubWorkspace
   var admin: App
   let devices: [TestDevice]
-  /// The remainder of c by three that each device's user may not see; 3 hides nothing. It changes by grants and
-  /// revokes.
+  /// For each device, the remainder of c by three that the device's user may not see. 3 hides nothing. Grants and
+  /// revokes change it.
   var hidden = [0, 1, 2]
 
-  /// A file on the courier's stick.
+  /// A bundle on the courier's stick.
   struct Parcel {
-    /// nil: for the hub.
+    /// The recipient; nil: the hub.
     let device: Int?
     let path: String
     let name: String
@@ -58,30 +58,31 @@ final class History {
   var everMade: [Parcel] = []
   var lastValue: Int64 = 99
   var born = 0
-  /// How often the rows of a device were found correct.
+  /// How often the hub found a device's rows correct.
   private(set) var verified = 0
   let trace: ((String) -> Void)?
   let fate: Fate
   let names: RowNames
-  /// Decides about local keys.
+  /// Random numbers for decisions about local keys.
   var local: SplitMix64
-  /// Whether apps now and then drop the triggers that capture their writes.
+  /// Whether apps sometimes drop the triggers that capture their writes.
   var hasVandals: Bool { fate == .vandals }
   var hasVersions: Bool { fate == .versions }
   var versions: Versions
-  /// Decides about doctors, vandals and losses, so that histories without them stay the same.
+  /// Random numbers for doctors, vandals and losses. They are separate, so histories without these events stay the
+  /// same.
   var doctor: SplitMix64
   let time = PassingTime()
   let hubPlatform: Platform
   /// The hub's last backup.
   var backup: String?
-  /// Values that came into rows of devices unseen, and the number of them that were kept as conflicts.
+  /// Values that devices wrote unseen, and the number of these values that were kept as conflicts.
   var sneaked: Set<Int64> = []
   private(set) var keptSneaks = 0
-  /// The values that devices held, to find values that were overwritten without being seen.
-  /// Migrations alone write the columns that come with later versions.
+  /// The values that devices had, by which the test finds values that were overwritten unseen. Only migrations
+  /// write the columns that later versions add.
   var overwritten = OverwrittenValues(combined: Set((1...99).map { "items.x\($0)" }))
-  /// The content of the hub's log before it was forgotten.
+  /// The entries of the hub's log before the hub forgot them.
   var remembered: [(id: String, fields: [UInt8])] = []
 
   init(
@@ -98,7 +99,7 @@ final class History {
     random = SplitMix64(seed: seed)
     let rules = random.one(of: Self.rules)
     versions = Versions(seed: seed, rules: rules, names: names)
-    // Half of all histories are as in the model.
+    // Half of all histories have the frequencies of the model in docs/DESIGN.md.
     temper = random.below(2) == 0 ? Temper() : random.one(of: Temper.all)
     let time = self.time
     let source = SeededRandom(~seed)
@@ -120,7 +121,7 @@ final class History {
     var devices: [TestDevice] = []
     for index in 0..<3 {
       let user = "user-\(index)"
-      // Now and then a clock is ahead or far behind.
+      // One clock in eight is ahead or behind.
       let ahead: Int64 = random.below(8) == 0 ? random.one(of: [3_600_000, -3_600_000, -4_000_000_000_000]) : 0
       _ = try hub.addUser(user, attributes: [("hidden", String(index))])
       let workspace = try DeviceWorkspace.create(
@@ -133,7 +134,8 @@ final class History {
     say("history \(seed): \(rules)")
   }
 
-  /// The model covers the first two; the others must converge and lose nothing all the same.
+  /// The rules of the dataset. The model covers only the first two. With all other rules, the replicas must still
+  /// converge and lose no value.
   private static let rules = [
     #""conflict": "manual""#, #""conflict": "device""#, #""conflict": "manual""#, #""conflict": "device""#,
     #""conflict": "hub""#, #""conflict": "newest""#,
@@ -159,16 +161,17 @@ final class History {
       if fate == .losses { try lose() }
     }
     if seesDoctor { try examine() }
-    // In one more round devices learn of a new history, and in another round they deliver the changes that it lacks.
+    // After losses there are two more rounds. In the first one, devices receive the hub's new history. In the second
+    // one, they deliver the changes that it lacks.
     let rounds = Self.cleanRounds + (fate == .losses ? 2 : 0)
     say("-- \(rounds) clean rounds")
     for _ in 0..<rounds { try cleanRound() }
-    // A full bundle overwrites unseen writes.
+    // In this fate, each device imports a full bundle, which overwrites unseen writes.
     if fate == .sneaks {
       for device in devices { try deliver(try emit(to: device, full: true)) }
       for _ in 0..<Self.cleanRounds { try cleanRound() }
     }
-    // Not all devices came back: the operator waits no longer.
+    // Some devices have not delivered, and the operator no longer waits for them.
     if fate == .losses, try hub.status().recovery != nil {
       _ = try hub.finishRecovery()
       for _ in 0..<Self.cleanRounds { try cleanRound() }
@@ -176,7 +179,7 @@ final class History {
     if fate == .losses { for device in devices { try checkHistory(of: device) } }
   }
 
-  /// At the end each device continues the hub's history.
+  /// Expects that the device continues the hub's history at the end.
   private func checkHistory(of device: TestDevice) throws {
     let findings = try device.workspace.examine().findings.filter { [.otherHub, .otherHistory].contains($0.code) }
     if !findings.isEmpty { throw Wrong("after all rounds, \(device.name) has \(findings)") }
@@ -215,11 +218,12 @@ final class History {
     }
   }
 
-  /// A doctor reads everything that ever came, which takes longer than all the rest: every fourth history is enough.
+  /// Whether the doctor runs. It reads all bundles, which takes longer than all other work, so only one history in four
+  /// runs it.
   var seesDoctor: Bool { !hasVandals && fate != .sneaks && seed % 4 == 0 }
 
-  /// Writes a row of a device, and no trigger sees that. A row with changes that no export carries is left alone: its
-  /// content at the export is sent. The values that the write replaces may be at the hub or not.
+  /// Writes a row of a device without triggers. Rows with changes that no export carries are left out, because the
+  /// export would send their unseen content. The hub may or may not have the values that this write replaces.
   func sneak(on device: TestDevice, _ app: App) throws {
     let id = doctor.once(in: 3) ? "n\(doctor.below(4))" : try app.items().map(\.id).randomElement(using: &doctor)
     guard let id, try !app.isUnexported(id) else { return }
@@ -240,7 +244,7 @@ final class History {
     sneaked.insert(value)
   }
 
-  /// Every value that was written unseen and that an import overwrites is kept as a conflict.
+  /// Expects that a conflict keeps every unseen value that an import overwrites.
   func checkSneaks(_ device: TestDevice, before: [Item]) throws {
     guard fate == .sneaks, let app = try device.app() else { return }
     let after = Set(try app.items().flatMap(\.values))
@@ -255,11 +259,11 @@ final class History {
     keptSneaks += lost.count
   }
 
-  /// Without any damage, the doctor finds none.
+  /// Expects that no doctor finds damage, because there is none.
   func examine() throws {
     for device in devices where try device.app() != nil {
       var report = try device.workspace.examine()
-      // The hub may not know yet of the history that it lost. Until then, the device rightly takes it for another hub.
+      // The hub may not know yet that it lost a history. Until then, the device correctly treats it as another hub.
       if device.isEstranged { report.findings.removeAll { [.otherHub, .otherHistory].contains($0.code) } }
       if !report.isWell { throw Wrong("\(device.name) is well, and the doctor finds \(report)") }
     }
@@ -267,7 +271,7 @@ final class History {
     if !report.isWell { throw Wrong("the hub is well, and the doctor finds \(report)") }
   }
 
-  /// Makes the following writes bypass capture, until a repair.
+  /// Drops triggers, so that later writes bypass capture until a repair.
   func vandalise(_ app: App) throws {
     let isAll = doctor.once(in: 2)
     let names = try app.dropTriggers(all: isAll)
@@ -276,7 +280,7 @@ final class History {
   }
 
   func repair(_ device: TestDevice) throws {
-    // Without vandals nothing is damaged, and no check is needed.
+    // Only vandals damage capture, so other histories need no repair.
     guard hasVandals, let current = try device.workspace.status().current,
       !current.damage.isEmpty || current.unknownExport != nil
     else {
@@ -302,7 +306,7 @@ final class History {
     let items = try app.items()
     let dice = random.fraction()
     if dice < temper.birth || items.isEmpty {
-      // Two devices may choose some keys by themselves.
+      // Sometimes two devices may choose the same key.
       born += 1
       let id = random.fraction() < temper.sharedKey ? "n\(random.below(4))" : "k\(born)"
       if items.contains(where: { $0.id == id }) { return }
@@ -362,7 +366,7 @@ final class History {
     return try copy(report.file, to: nil)
   }
 
-  /// The exports of a device that a restored hub lacks. Without a restore, none is needed.
+  /// The exports of a device that a restored hub needs. Only histories with losses have such exports.
   func redelivery(of device: TestDevice) throws -> [String] {
     fate == .losses ? try device.workspace.carriedBefore() : []
   }
@@ -391,7 +395,7 @@ final class History {
     if mail.isEmpty { return }
     let place = random.below(mail.count)
     let parcel = mail[place]
-    // A file that stays on the stick may be delivered again.
+    // The file may stay on the stick and be delivered again.
     if random.fraction() >= temper.stay { mail.remove(at: place) }
     if random.fraction() < temper.loss {
       say("\(parcel.name) is lost")
@@ -428,15 +432,16 @@ final class History {
     }
   }
 
-  /// Imports at the hub. If that shows that the hub was set back, the operator begins a new epoch, and the import is
-  /// repeated.
+  /// Imports a bundle at the hub. If the bundle shows that the hub was set back, the operator begins a new epoch and
+  /// repeats the import.
   func importAtHub(_ path: String, called name: String) throws {
     do {
       let report = try keepingLocalKeys(admin, "the hub") { try hub.importBundle(path) }
       try checkProof(report, name)
       say("hub imports \(name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where ["gap", "wrong-kind"].contains(refusal.reason) && fate == .losses {
-      // A device proves with the hub's own bundle that the hub was set back, even if the hub knows the bundle.
+      // With a bundle of the hub, a device may prove that the hub was set back. This is possible even if the hub knows
+      // the bundle.
       say("hub refuses \(name): \(refusal.reason)")
     } catch let refusal as Refusal where refusal.reason == "set-back" && fate == .losses {
       say("the hub was set back, as \(name) shows: the operator begins a new epoch")
@@ -446,7 +451,7 @@ final class History {
     }
   }
 
-  /// By the rules of emission and echo a device has exactly the rows that the hub expects.
+  /// Expects that a device has exactly the rows that the hub expects.
   func checkProof(_ report: HubImportReport, _ name: String) throws {
     guard let proof = report.proof else { return }
     say("its rows are \(proof.result): \(proof.words ?? "")")

@@ -1,7 +1,8 @@
 import Foundation
 import SatchelPlatform
 
-/// A folder, in memory if possible, so that the tests wait for no disk. It is deleted with this value.
+/// A temporary folder for histories. It is in memory if possible, so that tests do not wait for a disk. Its
+/// deinitialiser deletes it.
 final class HistoryFixture {
   private let files = HostFileSystem()
   private let root: String

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SatchelDevice
 
-/// An import at a device that ends before one of its steps.
+/// The import of a bundle on a device ends before one of its steps, as if the process were killed.
 @Suite("Steps of an import at a device")
 struct ImportStepTests {
   private static func names<S: CaseIterable & RawRepresentable<String>>(_ steps: S.Type) -> [String] {
@@ -18,11 +18,11 @@ struct ImportStepTests {
   private static let all =
     names(ImportCheck.self) + names(ImportWrite.self) + names(ImportCompletion.self)
 
-  /// The error of a process that ends.
+  /// The error that imitates the end of the process.
   private struct Ended: Error {}
 
-  /// A device with a new key that the hub knows, changes that it has merged, and a pending change. Its hub has a
-  /// new key, too.
+  /// A device with a new key that the hub knows, changes that the hub has merged, and a pending change. The hub has a
+  /// new key too.
   private struct Fixture {
     let world: ExchangeFixture
     var tablet: DeviceWorkspace
@@ -43,7 +43,7 @@ struct ImportStepTests {
       bundle = try world.copy(world.emit(to: tablet), as: "carried")
     }
 
-    /// Imports the bundle, and ends before the step. nil: the import goes to its end.
+    /// Imports the bundle, and ends before this step. nil: the import is completed.
     func importBundle(endingBefore step: String? = nil) throws -> [String] {
       let reached = Mutex<[String]>([])
       var tablet = tablet
@@ -62,7 +62,7 @@ struct ImportStepTests {
       _ = try tablet.importBundle(world.emit(to: tablet))
     }
 
-    /// The rows, the conflicts, the bundles, and what the doctor finds.
+    /// The rows, the conflicts, the bundles, and the findings of the doctor.
     func state() throws -> [String] {
       let rows = try Database(path: tablet.folder.path("data.sqlite"), mode: .readOnly).all(
         """
@@ -93,7 +93,7 @@ struct ImportStepTests {
     #expect(reached.last == step)
     _ = try ended.importBundle()
     #expect(try ended.state() == whole.state())
-    // If an import ended before the new key became the own key, the next export announces it again.
+    // If the import ended before the new key became the device's own key, the next export announces this key again.
     for fixture in [whole, ended] { try fixture.exchange() }
     #expect(try ended.state() == whole.state())
     #expect(try ended.names(in: ended.tablet.folder.keys) == whole.names(in: whole.tablet.folder.keys))

@@ -1,9 +1,11 @@
 import SatchelSQLite
 import SatchelValues
 
-/// An app in which SQLite makes the keys of rows, or whose keys are texts. In the second case a tree is identified by
-/// its name, and a nest by its tree and name. There are trees, nests in them, eggs in those, and paths from a tree to a
-/// nest. Each row has its own name and the name of its parent.
+/// An app with trees, nests in the trees, eggs in the nests, and paths from a tree to a nest. Each row has its own name
+/// and the name of its parent.
+///
+/// SQLite makes the keys of rows, or the keys are texts. If they are texts, a tree is identified by its name, and a
+/// nest by its tree and name.
 final class KeyApp {
   struct NamedRow: CustomStringConvertible {
     let key: Value
@@ -49,7 +51,7 @@ final class KeyApp {
     try database.all("SELECT id, name FROM \(table) ORDER BY id") { NamedRow(key: $0.value(0), name: $0.text(1)) }
   }
 
-  /// - Parameter key: nil: SQLite makes it.
+  /// - Parameter key: the row's key; nil: SQLite makes it.
   func insert(_ table: String, key: Value?, _ columns: String, _ values: [Value]) throws -> Value {
     let values = [key ?? .null] + values
     let statement = try database.prepare(
@@ -74,7 +76,7 @@ final class KeyApp {
       ["nest": nest.key, "name": .string(nest.name), "id": egg.key])
   }
 
-  /// The local keys of the rows that have some, by their tables and keys.
+  /// The local keys of all rows that have one, by table and primary key.
   func localKeys() throws -> [String: Int64] {
     var found: [String: Int64] = [:]
     for table in Self.tables.dropLast() {
@@ -83,14 +85,14 @@ final class KeyApp {
     return found
   }
 
-  /// Gives the row other local keys, which is no change of the row.
+  /// Gives each row another local key. This is no change of the row.
   func moveLocalKeys() throws {
     for table in Self.tables.dropLast() {
       try database.execute("UPDATE \(table) SET fid = -fid; UPDATE \(table) SET fid = 100 - fid")
     }
   }
 
-  // MARK: writes that no trigger sees
+  // MARK: writes that capture does not record
 
   /// Whether a row has changes that no export carries.
   func isUnexported(_ table: String, _ condition: String) throws -> Bool {
@@ -110,7 +112,7 @@ final class KeyApp {
 
   func executeUnseen(_ sql: String) throws { try database.withoutTriggers { try database.execute(sql) } }
 
-  /// All texts of the columns that only unseen writes fill with such texts.
+  /// The texts in columns that only unseen writes fill.
   func notes() throws -> Set<String> {
     Set(
       try database.all(
@@ -122,7 +124,7 @@ final class KeyApp {
 
   func eat(_ egg: NamedRow) throws { try database.run("DELETE FROM eggs WHERE id = :id", ["id": egg.key]) }
 
-  /// Rows that refer to no row, or to a row with another name than theirs.
+  /// Rows that refer to no row, or to a row whose name differs from the recorded parent name.
   func strays() throws -> [String] {
     try database.all(
       """
@@ -138,10 +140,10 @@ final class KeyApp {
     ) { $0.text(0) }
   }
 
-  /// The rows of a table as text; only those below trees of this height.
+  /// The rows of a table as text. Only rows below trees of at most this height are included.
   func all(_ table: String, height: Int = 1) throws -> [String] {
     let low = "SELECT id FROM trees WHERE height <= \(height)"
-    // Not near a hidden nest, nor near a path to such a nest.
+    // Rows near a hidden nest are left out, and so are rows near a path to a hidden nest.
     let seen = """
       tree IN (\(low)) AND NOT EXISTS (
         WITH RECURSIVE up (nest) AS (

@@ -2,11 +2,13 @@ import SatchelDevice
 import SatchelSQLite
 import SatchelValues
 
-/// Writes on devices that capture does not see.
+/// Writes on devices that capture does not record.
 extension KeyHistory {
-  /// Writes a row of a device, and no trigger sees that. A row with changes that no export carries is left alone: its
-  /// content at the export is sent. The row may still come to the hub: a trigger may have predicted its key for another
-  /// row, and an export repeats earlier changes with the present content.
+  /// Writes a row of a device without triggers. Rows with changes that no export carries are left out, because the
+  /// export would send their unseen content.
+  ///
+  /// The row may still reach the hub. A trigger may have predicted its key for another row, and an export repeats
+  /// earlier changes with the present content.
   func sneak(in app: KeyApp, of index: Int) throws {
     let ghost = "ghost \(sneaked.count + 1)"
     let statement: String? =
@@ -25,7 +27,7 @@ extension KeyHistory {
     try app.rows(table).filter { !sneaked.contains($0.name) }.randomElement(using: &sneaks)
   }
 
-  /// A note on a row; nil: there is no fit row.
+  /// SQL that writes a note on a row; nil: no row is suitable.
   private func note(_ ghost: String, on table: String, in app: KeyApp) throws -> String? {
     guard let row = try any(of: table, in: app), try !app.isUnexported(table, "id = \(sql(row.key))") else {
       return nil
@@ -34,7 +36,7 @@ extension KeyHistory {
     return "UPDATE \(table) SET note = '\(ghost)' WHERE id = \(sql(row.key))"
   }
 
-  /// A new row. If keys are numbers, another replica may soon give its key to another row.
+  /// SQL that inserts a row. If keys are numbers, another replica may soon give the same key to another row.
   private func row(_ ghost: String, of table: String, in app: KeyApp) throws -> String? {
     let last = try app.greatestKey(of: table)
     let key = isFolding ? "'key of \(ghost)'" : String(last + 1 + Int64(sneaks.below(2)))
@@ -48,7 +50,7 @@ extension KeyHistory {
       """
   }
 
-  /// A path between rows that are there, whether it is new or not.
+  /// SQL that writes a path between existing rows. The path may be new or exist already.
   private func path(_ ghost: String, in app: KeyApp) throws -> String? {
     guard let tree = try any(of: "trees", in: app), let nest = try any(of: "nests", in: app),
       try !app.isUnexported("paths", "tree = \(sql(tree.key)) AND nest = \(sql(nest.key))")
@@ -66,7 +68,7 @@ extension KeyHistory {
 
   // MARK: checks
 
-  /// Every text that was written unseen, and that an import overwrote, is kept as a conflict.
+  /// Expects that a conflict keeps every unseen text that an import overwrote.
   func checkSneaks(on index: Int, before: Set<String>) throws {
     let lost = try before.intersection(sneaked).subtracting(app(index)?.notes() ?? [])
     if lost.isEmpty { return }
@@ -76,7 +78,7 @@ extension KeyHistory {
     }
   }
 
-  /// No row is taken for unseen if all of its writes were captured.
+  /// Expects that no device treats a row as unseen if capture recorded all writes of the row.
   func checkUnseen() throws {
     for index in devices.indices {
       for record in try conflicts(of: index) where record.kind == .unseen && !isOfSneak(record) {
@@ -85,7 +87,7 @@ extension KeyHistory {
     }
   }
 
-  /// Whether a conflict is about a row that was written unseen.
+  /// Whether a conflict is about a row with an unseen write.
   func isOfSneak(_ record: ConflictRecord) -> Bool {
     let values = Set((record.deviceValues ?? []).map(\.value))
     return !values.isDisjoint(with: sneaked.union(sneakedRows).map { Value.string($0) })

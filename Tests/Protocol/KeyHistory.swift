@@ -7,11 +7,12 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A random history of replicas whose apps all make the keys 1, 2, 3, ..., or make the same trees and nests under
+/// A random history of replicas whose apps give the same keys to different rows, or make the same trees and nests under
 /// different keys.
 ///
-/// Each row has its own name and its parent's name as texts. However often keys change, and whatever a courier does, in
-/// the end each row must be there once, everywhere, and refer to the row whose name it has.
+/// Each row has its own name and its parent's name as texts. Keys may change often, and a courier may lose or repeat
+/// bundles. At the end, every replica must have each row once, and each row must refer to the row with the recorded
+/// parent name.
 final class KeyHistory {
   private static let length = 90
 
@@ -25,23 +26,22 @@ final class KeyHistory {
   private var apps: [Int: KeyApp] = [:]
   private var mail: [(device: Int?, path: String)] = []
   private var made = 0
-  /// The height of rows up to which a device's user sees them.
+  /// For each device, the greatest height of trees that its user may see.
   private var heights: [Int]
-  /// Whether users get and lose the right to see tall trees. Their writes from that time may be held, and are kept as
-  /// conflicts.
+  /// Whether users get and lose the right to see tall trees. Their writes may then wait at the hub or become conflicts.
   private let rightsChange: Bool
   private let foreignKeys: Bool
   let isFolding: Bool
   private let names: RowNames
   private let trace: ((String) -> Void)?
-  /// Whether a write on a device now and then bypasses capture.
+  /// Whether some writes on devices bypass capture.
   private let hasSneaks: Bool
-  /// Decides about such writes, so that histories without them stay the same.
+  /// Random numbers for such writes. They are separate, so histories without such writes stay the same.
   var sneaks: SplitMix64
-  /// The texts that came into rows of devices unseen, and the names of these rows.
+  /// The texts that devices wrote unseen, and the names of rows that they inserted unseen.
   var sneaked: Set<String> = []
   var sneakedRows: Set<String> = []
-  /// Everything that was made and not deleted, with the newest text if only one writer writes it.
+  /// All rows that were made and not deleted. If only one writer writes a row, its newest text is included.
   private var alive: Set<String> = []
   private var born = 0
 
@@ -120,7 +120,7 @@ final class KeyHistory {
     say("-- clean rounds")
     for _ in 0..<4 { try cleanRound() }
     guard hasSneaks else { return }
-    // A full bundle overwrites unseen writes.
+    // A full bundle for each device overwrites unseen writes.
     for index in devices.indices { try deliver(emit(index, full: true)) }
     for _ in 0..<2 { try cleanRound() }
   }
@@ -133,7 +133,7 @@ final class KeyHistory {
     for index in devices.indices { try deliver(emit(index)) }
   }
 
-  /// Without any damage, the doctor finds none.
+  /// Expects that no doctor finds damage, because there is none.
   private func examine() throws {
     if hasSneaks { return }
     for index in devices.indices where try app(index) != nil {
@@ -166,7 +166,7 @@ final class KeyHistory {
     return "\(kind)\(born)-\(writer)"
   }
 
-  /// The key of a row that an app makes; nil if SQLite makes it.
+  /// The key that the app gives to a new row; nil: SQLite makes the key.
   private func ownKey(_ writer: Int) -> Value? {
     if !isFolding { return nil }
     born += 1
@@ -247,7 +247,7 @@ final class KeyHistory {
   }
 
   private func emit(_ index: Int, full: Bool = false) throws -> (device: Int?, path: String) {
-    // Only the archive shows what a full bundle overwrites.
+    // With unseen writes there are more full bundles, because only the archive shows what a full bundle overwrites.
     let isFull = random.once(in: 8) || hasSneaks && sneaks.once(in: 3) || full
     let report = try hub.emit(to: "device-\(index)", full: isFull)
     say("hub emits \(report.number) to \(index), \(report.extent)")

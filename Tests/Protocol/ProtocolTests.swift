@@ -3,10 +3,10 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Random histories on the real code: databases, bundle files, signatures and all. docs/DESIGN.md describes the model
-/// that they follow; its properties must hold here.
+/// Random histories with the real code, databases, bundle files and signatures. They follow the model in
+/// docs/DESIGN.md, and must have the properties that it states.
 @Suite struct ProtocolTests {
-  /// The default number of histories. The seasons of `Tests/Simulation` are many, and these check more closely.
+  /// The default number of histories. It is small: Tests/Simulation plays many seasons, but these tests check more.
   private static let usual = 8
 
   private static let seeds = historySeeds(usually: usual)
@@ -35,7 +35,7 @@ import Testing
     arguments: 0..<lanes)
   func versions(lane: Int) throws {
     try play(lane, .versions)
-    // A device inserts a row before the columns come whose values a migration computes.
+    // In this history, a device inserts a row before it gets the columns whose values a migration computes.
     if lane == 0, Self.seeds.count == Self.usual { play(9, .versions, .primaryKey, in: try HistoryFixture()) }
   }
 
@@ -44,13 +44,14 @@ import Testing
     arguments: 0..<lanes)
   func namedRows(lane: Int) throws {
     for fate in [History.Fate.none, .vandals, .losses] { try play(lane, fate, .column) }
-    // A migration that deletes a row and inserts another one frees its local key, if SQLite makes the keys.
+    // A migration deletes a row and inserts another one. If SQLite makes the keys, the deleted row's local key is free
+    // again.
     try play(lane, .versions, .columnBesideCount)
   }
 
   private func play(_ lane: Int, _ fate: History.Fate, _ names: RowNames = .primaryKey) throws {
     let folder = try HistoryFixture()
-    // Events beside writing take longer, so fewer histories are enough.
+    // Histories with a fate take longer than others, so fewer of them are played.
     let lanes = Self.lanes * (Self.seeds.count >= Self.usual ? fate.share : 1) * (names == .primaryKey ? 1 : 2)
     let mine = Self.seeds.enumerated().filter { $0.offset % lanes == lane }.map(\.element)
     let began = Date()
@@ -104,7 +105,8 @@ import Testing
 
   private static let keyRules = ["rekey", "blocks", "fold", "fold, named"]
 
-  /// Three seeds that once found a fault, and fewer of the others: rows with children test more in one history.
+  /// Three seeds that once found a fault, and a few of the other seeds. Rows with children test more in each history,
+  /// so few are enough.
   private static let keySeeds: [UInt64] =
     seeds.count == 1 ? seeds : [41, 84, 124] + seeds.prefix(seeds.count == usual ? 1 : seeds.count)
 

@@ -6,7 +6,7 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// One row of the app.
+/// One row of the app's table.
 struct Item: Hashable {
   static let columns = ["a", "b", "c"]
 
@@ -14,12 +14,12 @@ struct Item: Hashable {
   var values: [Int64]
 }
 
-/// The columns that identify the rows of the items, and the beginning of their tables.
+/// The columns that identify rows in the table of items.
 enum RowNames {
   case primaryKey
-  /// `id`, beside an INTEGER PRIMARY KEY that each replica chooses by itself.
+  /// `id` identifies a row. The table also has an INTEGER PRIMARY KEY, which is local to each replica.
   case column
-  /// The same, and SQLite never gives a local key twice.
+  /// As `column`, but SQLite never gives a local key twice.
   case columnBesideCount
 
   var columns: String {
@@ -29,12 +29,12 @@ enum RowNames {
     case .columnBesideCount: "fid INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE"
     }
   }
-  /// The same columns without their types.
+  /// The names of these columns, without their types.
   var list: String { self == .primaryKey ? "id" : "fid, id" }
   var rule: String { self == .primaryKey ? "" : #""key": ["id"], "# }
 }
 
-/// An app, or an administrator with a shell: a separate connection without Satchel.
+/// A connection without Satchel to a replica's database, like an app's or an administrator's.
 final class App {
   private let database: Database
 
@@ -46,14 +46,14 @@ final class App {
 
   func execute(_ sql: String) throws { try database.execute(sql) }
 
-  /// The local keys of the rows, by their ids; empty if they have none.
+  /// The local keys of the rows, by their ids; empty if the table has no local keys.
   func localKeys() throws -> [String: Int64] {
     guard try allColumns().contains("fid") else { return [:] }
     return Dictionary(
       uniqueKeysWithValues: try database.all("SELECT id, fid FROM items") { ($0.text(0), $0.integer(1)) })
   }
 
-  /// Gives all rows other local keys, or loads them again, without changing their content.
+  /// Gives all rows other local keys, or inserts all rows again. Their content does not change.
   func moveLocalKeys(by distance: Int, reloading: Bool) throws {
     let columns = quotedList(try allColumns().filter { $0 != "fid" })
     try database.execute(
@@ -68,15 +68,15 @@ final class App {
     try database.all("SELECT name FROM pragma_table_info('items') ORDER BY name") { Name($0.text(0)) }
   }
 
-  /// Records the values that the device holds.
+  /// Records the values that the device has now.
   func see(of device: String, by overwritten: inout OverwrittenValues) throws {
     try overwritten.see(database, of: device, tables: ["items"])
   }
 
-  /// The values that were overwritten without being seen, in words.
+  /// A description of values that were overwritten without being seen; nil: there are none.
   func lost(by overwritten: OverwrittenValues) throws -> String? { try overwritten.lost(in: database) }
 
-  /// Runs SQL that no trigger sees, and leaves capture as it was.
+  /// Runs SQL while Satchel's triggers are dropped. Then creates the triggers again.
   func executeUnseen(_ sql: String) throws {
     let triggers = try database.all(
       "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%'"
@@ -117,7 +117,7 @@ final class App {
     }
   }
 
-  /// These rows with all of their columns, as text.
+  /// The rows with these ids, with all their columns, as text.
   func rows(_ ids: [String]) throws -> [String] {
     let columns = try allColumns().filter { $0 != "fid" }.map { "quote(\(quoted($0)))" }
     return try ids.flatMap { id in
@@ -149,7 +149,7 @@ final class App {
 
   func integrity() throws -> String { try database.first("PRAGMA integrity_check") { $0.text(0) } ?? "" }
 
-  /// All values that `satchel_log` ever set or replaced, as the JSON that it keeps.
+  /// All values that entries of `satchel_log` set or replaced, as JSON.
   func logged() throws -> [(id: String, fields: [UInt8])] {
     try database.all(
       """
@@ -161,14 +161,14 @@ final class App {
   }
 }
 
-/// One device with its app, and the values that its user must not lose.
+/// One device with its app, and the values of its user that must not be lost.
 final class TestDevice {
   let index: Int
   let workspace: DeviceWorkspace
   private var opened: App?
-  /// The newest value that the user wrote into each cell and did not overwrite.
+  /// For each cell, the newest value that the user wrote.
   var duty: [Cell: Int64] = [:]
-  /// Whether the last bundle from the hub was refused because it belongs to another history.
+  /// Whether the device refused the hub's last bundle because it belongs to another history.
   var isEstranged = false
 
   init(_ index: Int, _ workspace: DeviceWorkspace) {
@@ -179,7 +179,7 @@ final class TestDevice {
   var name: String { workspace.configuration.name }
   var databasePath: String { workspace.configuration.databasePath(workspace.folder) }
 
-  /// nil before the hub's first bundle. Once opened the app stays open during all imports.
+  /// The app; nil before the hub's first bundle. Once opened, the app stays open during all imports.
   func app() throws -> App? {
     if let opened { return opened }
     if try workspace.isInitial() { return nil }
@@ -187,12 +187,12 @@ final class TestDevice {
     return opened
   }
 
-  /// A copy of the database, as a user keeps one.
+  /// A copy of the database that the user keeps.
   var backup: [UInt8]?
 
   func keepBackup() throws { backup = try HostFileSystem().read(databasePath, limit: 1 << 30) }
 
-  /// Replaces the database with the copy.
+  /// Replaces the database with the user's copy.
   func putBack(_ bytes: [UInt8]) throws {
     opened = nil
     try HostFileSystem().replace(databasePath, mode: 0o644, contents: bytes)
@@ -225,7 +225,7 @@ struct Cell: Hashable {
   }
 }
 
-/// A value of a cell that was seen on some replica.
+/// A value of a cell that a replica had at some time.
 struct Sighting: Hashable {
   let cell: Cell
   let value: Int64

@@ -6,25 +6,25 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A random history of replicas whose apps write few rows under keys of several spellings: 1, 1.0, '1' and x'31', or
+/// A random history of replicas whose apps write few rows. The keys have several spellings: 1, 1.0, '1' and x'31', or
 /// 'k' and 'K' in a column that treats them as equal.
 ///
-/// In the end all replicas have the same rows, byte for byte. Each value that was not overwritten is in a row or in a
-/// conflict. Every reference leads to an existing row.
+/// At the end, all replicas must have the same rows, byte for byte. Each value that was not overwritten must be in a
+/// row or in a conflict. Every reference must lead to an existing row.
 final class SpellingHistory {
-  /// The declaration of a table's key, and keys as SQL literals.
+  /// The declaration of a table's key, and keys for it as SQL literals.
   struct Shape: Sendable {
     let name: String
     let columns: String
-    /// The constraint after the columns.
+    /// A table constraint after the columns, as SQL.
     var constraint = ""
-    /// The options after the table.
+    /// Table options after the columns, such as STRICT.
     var options = ""
     let keys: [[String]]
     /// Whether other rows refer to the first column.
     var hasChildren = true
-    /// Whether a reference to it may be declared without a type. SQLite finds 1.0 for the parent '1.0', but does not
-    /// find the child when the parent is deleted.
+    /// Whether the referring column may be declared without a type. In this case SQLite finds the parent '1.0' for 1.0.
+    /// But when the parent is deleted, SQLite does not find the child.
     var hasUntypedChildren = true
   }
 
@@ -78,7 +78,7 @@ final class SpellingHistory {
   private var mail: [(device: Int?, path: String)] = []
   private var made = 0
   private var written: Set<String> = []
-  /// Values that were overwritten or deleted by a user who had seen them.
+  /// Values that a user had seen, and then overwrote or deleted.
   private var excused: Set<String> = []
   private let trace: ((String) -> Void)?
 
@@ -244,7 +244,7 @@ final class SpellingHistory {
   }
 }
 
-/// The app of a history of spellings: a separate connection without Satchel.
+/// The app of a history: a connection to the database without Satchel.
 final class SpellingApp {
   private let database: Database
   private var refers = false
@@ -255,7 +255,7 @@ final class SpellingApp {
     refers = try database.tableNames().contains("c")
   }
 
-  /// - Parameter typed: whether references to a key are declared like the key.
+  /// - Parameter typed: whether the referring column is declared with the type of the key.
   func makeTables(_ shape: SpellingHistory.Shape, unique: String, refers: Bool, typed: Bool) throws {
     let isStrict = shape.options.contains("STRICT")
     let text = isStrict ? "TEXT" : ""
@@ -274,7 +274,7 @@ final class SpellingApp {
     self.refers = true
   }
 
-  /// Returns false if SQLite refuses it.
+  /// Executes the statement; false: SQLite refuses it.
   func tryToExecute(_ sql: String) throws -> Bool {
     do {
       try database.writeTransaction { try database.execute(sql) }
@@ -282,7 +282,7 @@ final class SpellingApp {
     } catch let error as SQLiteError where [.unique, .foreignKey, .constraint].contains(error.kind) { return false }
   }
 
-  /// The values that were written into rows, each of them unique.
+  /// The values that apps wrote into rows. Each value is unique.
   func values() throws -> Set<String> {
     let children = refers ? " UNION ALL SELECT x FROM c" : ""
     return Set(try database.all("SELECT a FROM t\(children)") { $0.text(0) })

@@ -1,14 +1,14 @@
 import TestSupport
 
-/// The versions of a history's dataset: tables change their columns and rows, and the visibility rule changes.
+/// The versions of a history's dataset. They change columns, rows, and the visibility rule.
 struct Versions {
   private var random: SplitMix64
   private let rules: String
   private let names: RowNames
   private(set) var number = 1
-  /// The rule hides the rows whose c has the user's remainder by it.
+  /// The divisor in the visibility rule: it hides the rows whose remainder of c belongs to the user.
   private(set) var modulus: Int64 = 3
-  /// Columns beside those that the app uses.
+  /// Columns that the app itself does not use.
   private var extras: [String] = []
   private var named = 0
 
@@ -27,7 +27,7 @@ struct Versions {
 
   mutating func isDue() -> Bool { random.once(in: 12) }
 
-  /// Goes to the next version. Returns its migration; nil: the tables stay as they are.
+  /// Begins the next version. Returns its migration; nil: the tables do not change.
   mutating func next() -> String? {
     number += 1
     if random.once(in: 3) { modulus = 7 - modulus }
@@ -37,7 +37,7 @@ struct Versions {
     case 3: return rename()
     case 4: return replace()
     case 5: return rebuild()
-    // A device computes another number from its part of the rows.
+    // Each device computes another number, because it has only a part of the rows.
     case 6:
       return add() + "UPDATE items SET \(extras[extras.count - 1]) = (SELECT count(*) FROM items) WHERE c % 2 = 0;"
     default:
@@ -71,7 +71,7 @@ struct Versions {
     return "ALTER TABLE items RENAME COLUMN \(old) TO \(extras[place]);"
   }
 
-  /// One column goes, and another one gets a new name. The final columns alone would suggest that the first one was
+  /// Drops one column and renames another. The resulting columns alone would suggest that the dropped column was
   /// renamed.
   private mutating func replace() -> String {
     guard extras.count > 1 else { return add() }

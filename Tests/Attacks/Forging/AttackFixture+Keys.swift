@@ -8,9 +8,10 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// Announcements of keys by the attacker's device.
+/// Announcements of new keys by the attacker's device.
 extension AttackFixture {
-  /// From here on the attacker's device seems to have release 0.1, whose new keys do not sign their announcements.
+  /// Makes the attacker's device look like release 0.1 from now on. New keys of that release do not sign their
+  /// announcements.
   func pretendRelease01() throws {
     try write("UPDATE satchel_devices SET signs_keys = 0 WHERE name = 'evil'", in: hub.folder)
   }
@@ -24,7 +25,7 @@ extension AttackFixture {
     return .object(members)
   }
 
-  /// A key of the attacker with the id of another key.
+  /// A new key of the attacker that has the id of this key.
   func twin(of key: PublicKey) -> SigningKey {
     SigningKey.generate(seed: platform.random.bytes(32), keyID: key.id)
   }
@@ -33,12 +34,12 @@ extension AttackFixture {
     .rotation(dataset: "shop", replica: evil.configuration.id, next: key)
   }
 
-  /// The attacker's bundle that announces a key.
+  /// A bundle of the attacker that announces this key.
   func announcement(of key: PublicKey, proof: Signature? = nil) throws -> [UInt8] {
     try forger.bundle { $0.set("rotation", try rotation(to: key, proof: proof)) }
   }
 
-  /// The attacker's device changes to a new key. From here on its forger signs with the replaced key.
+  /// Replaces the key of the attacker's device at the hub. From now on, its forger still signs with the replaced key.
   func replaceKey() throws {
     let key = SigningKey.testKey(7)
     let proof = try statement(key.publicKey).signed(with: key)
@@ -47,7 +48,7 @@ extension AttackFixture {
     #expect(try hub.device("evil").key == key.publicKey)
   }
 
-  /// The attacker's device changes its key by itself, and the hub learns of it.
+  /// The attacker's device rotates its key in the ordinary way, and the hub follows.
   func rotateKey() throws {
     _ = try evil.rotateKeys()
     for _ in 0..<3 {
@@ -58,7 +59,7 @@ extension AttackFixture {
     }
   }
 
-  /// The attacker makes a key with the id of another one, announces it with its proof, and then signs with it.
+  /// The attacker makes a key with the id of this key, announces it with a proof, and then signs with it.
   func useTwin(of key: PublicKey) throws {
     let twin = twin(of: key)
     let proof = try statement(twin.publicKey).signed(with: twin)

@@ -6,14 +6,15 @@ import SatchelSQLite
 import SatchelWorkspace
 import TestSupport
 
-/// The true content of `state.json` on the attacker's device. The bundles with it do not come to the hub.
+/// True content for `state.json`, which the attacker's device itself makes. The hub does not import the bundles from
+/// which it is taken.
 extension AttackFixture {
-  /// The digests of all rows, without answers.
+  /// The digests of all rows, without answers to requests of the hub.
   func trueTables() throws -> JSONValue { try stateEntry(of: evil.export(proof: true).file) }
 
-  /// The digests of all rows, and the answers to the hub's request for rows. One row of `replies` differs from the row
-  /// at the hub.
-  /// - Parameter questions: the sums whose rows the hub requests. nil: the sums that differ.
+  /// The digests of all rows, and answers to the hub's request for rows. One row of `replies` differs from the hub's
+  /// row.
+  /// - Parameter questions: the sums for which the hub requests rows; nil: the sums that differ.
   func trueAnswers(to questions: [StateEntry.Question]? = nil) throws -> JSONValue {
     let database = try Database(path: evil.folder.path("data.sqlite"), mode: .readWrite)
     try database.withoutTriggers { try database.execute("UPDATE replies SET body = 'other' WHERE id = 'r1'") }

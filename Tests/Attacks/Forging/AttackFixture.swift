@@ -10,15 +10,15 @@ import SatchelWorkspace
 import Synchronization
 import TestSupport
 
-/// A hub with the devices of three users. One device is the attacker: it is enrolled, and signs with its own key.
+/// A hub with the devices of three users. One enrolled device is the attacker, and signs with its own key.
 final class AttackFixture: Story {
   let ground: WorkspaceFixture
   let hub: HubWorkspace
-  /// The device of the user ann, the attacker.
+  /// The attacker: the device of the user ann.
   let evil: DeviceWorkspace
   /// The device of the user ben.
   let victim: DeviceWorkspace
-  /// Reads the hub's database. It is opened once, because each connection reads the whole schema.
+  /// An open connection to the hub's database. It is kept, because each new connection must read the whole schema.
   private var reading: Reading?
 
   private final class Reading {
@@ -26,9 +26,10 @@ final class AttackFixture: Story {
     init(_ path: String) throws { database = try Database(path: path, mode: .readOnly) }
   }
 
-  /// The rights of users. Ann sees prices up to tier 1 and changes none. Notes belong to their authors, and public
-  /// notes are visible to all. All other rows belong to their owners. Trips are taken as units, whole rows, and late.
-  /// Kinds of trees fold, and trees have local keys and a reference that SQLite does not know.
+  /// A dataset with different rights. Ann sees prices up to tier 1 and may not change them. Notes belong to their
+  /// authors, and all users see public notes. All other rows belong to their owners. Trips are merged as units and as
+  /// whole rows, and late work on them is accepted. Kinds of trees fold. Trees have local keys, and a reference that
+  /// only the dataset declares.
   static let definition = """
     { "dataset": "shop", "version": 1, "attributes": { "tier": "integer" }, "snapshot": "never",
       "tables": {
@@ -67,11 +68,11 @@ final class AttackFixture: Story {
     INSERT INTO trees VALUES (1, 'u1', 'ann', 1), (2, 'u2', 'ben', 2);
     """
 
-  /// The files of fixtures, by their definition and schema.
+  /// The files of each fixture that was made, by its definition and schema.
   private static let made = Mutex<[[String]: MadeFiles]>([:])
 
-  /// Copies a hub and two devices. All copies with the same definition and schema have the same ids and keys.
-  /// - Parameter schema: SQL that makes the office's tables and rows.
+  /// Copies the files of a hub and two devices. All copies for one definition and schema have the same ids and keys.
+  /// - Parameter schema: SQL that creates the office's tables and rows.
   convenience init(definition: String = AttackFixture.definition, schema: String = AttackFixture.schema) throws {
     let kind = [definition, schema]
     let known = AttackFixture.made.withLock { $0[kind] }
@@ -80,12 +81,12 @@ final class AttackFixture: Story {
     try self.init(copyOf: made)
   }
 
-  /// The files of a fixture that has the same ids and keys in every run.
+  /// The files of a fixture whose ids and keys are the same in every run.
   private static let madeAlike: Result<MadeFiles, any Error> = Result {
     try MadeFiles(of: AttackFixture(random: SeededRandom(.max)))
   }
 
-  /// Copies a hub and two devices with the same ids and keys in every run, so that a seed repeats what follows.
+  /// Copies a hub and two devices whose ids and keys are the same in every run. So a seed can repeat a test.
   convenience init(alikeWith random: any RandomSource) throws {
     try self.init(copyOf: AttackFixture.madeAlike.get(), random: random)
   }
@@ -99,7 +100,7 @@ final class AttackFixture: Story {
     victim = try DeviceWorkspace.open(ground.folder("victim"), platform: ground.platform)
   }
 
-  /// Makes a hub and two devices, with ids and keys from these random numbers.
+  /// Makes a hub and two devices. Their ids and keys come from these random numbers.
   init(
     random: any RandomSource, definition: String = AttackFixture.definition, schema: String = AttackFixture.schema
   ) throws {
@@ -122,23 +123,23 @@ final class AttackFixture: Story {
     try ground.platform.files.makeDirectory(hub.folder.attached, mode: 0o755)
     try ground.platform.files.replace(
       Paths.join(hub.folder.attached, "SECRET.jpg"), mode: 0o644, contents: Array("SECRET-PHOTO".utf8))
-    // The hub imports one export of each, so that it knows their emissions.
+    // The hub imports one export of each device, so that it knows which emissions they have.
     for device in [evil, victim] { _ = try hub.importBundle(device.export().file) }
   }
 
-  /// Makes the attacker's next bundle.
+  /// A forger that makes the attacker's next bundle.
   var forger: Forger { get throws { try Forger(evil, platform, sequence: merged) } }
 
-  /// The number of the attacker's last export that came to the hub.
+  /// The number of the attacker's last export that the hub has merged.
   var merged: Int64? {
     get throws {
       try atHub("SELECT merged FROM satchel_devices WHERE name = 'evil'").first.flatMap { Int64($0) }
     }
   }
 
-  // MARK: actions
+  // MARK: helpers
 
-  /// Imports a forged file. Returns why it was refused. nil if it was accepted.
+  /// Imports a forged file at the hub. Returns the reason of the refusal; nil: the hub accepted it.
   func refusal(of bytes: [UInt8]) throws -> String? { try error(of: bytes)?.reason }
 
   func error(of bytes: [UInt8]) throws -> (any ExplainedError)? {
@@ -150,7 +151,7 @@ final class AttackFixture: Story {
     } catch let error as any ExplainedError { return error }
   }
 
-  /// The rows of a query at the hub, one line each.
+  /// The rows of a query on the hub's database, one text for each row.
   func atHub(_ sql: String) throws -> [String] { try atHub(["": sql])[""] ?? [] }
 
   func atHub(_ queries: [String: String]) throws -> [String: [String]] {
@@ -158,7 +159,7 @@ final class AttackFixture: Story {
     return try queries.mapValues { sql in try reading.database.all(sql) { Self.text(of: $0) } }
   }
 
-  /// All tables of the hub's database except the ledger, as text.
+  /// All rows of the hub's database as text, except the ledger.
   func hubTables() throws -> [String: [String]] {
     var tables = try opened().database.dump(without: ["satchel_ledger"])
     // The dump leaves out some columns of devices.
@@ -194,31 +195,31 @@ final class AttackFixture: Story {
     runHubTool(words, platform: platform, console: console)
   }
 
-  /// A device that is not enrolled yet.
+  /// Makes a device that is not enrolled yet.
   func newDevice(_ name: String) throws -> DeviceWorkspace {
     try DeviceWorkspace.create(ground.folder(name), dataset: "shop", name: name, platform: platform)
   }
 
-  /// Removes refused files. A full quarantine would make each refusal slow.
+  /// Empties the quarantine. If it were full, each refusal would be slow.
   func emptyQuarantine() throws {
     for name in try platform.files.list(hub.folder.quarantine) {
       try platform.files.removeTree(Paths.join(hub.folder.quarantine, name))
     }
   }
 
-  /// Removes refused files, and lets the attacker's device continue if it was flagged as a copy.
+  /// Empties the quarantine. If the hub flagged the attacker's device as a copy, makes it active again.
   func letGoOn() throws {
     try emptyQuarantine()
     if try atHub("SELECT state FROM satchel_devices WHERE name = 'evil'") == ["active"] { return }
     _ = try hub.unflag("evil")
   }
 
-  /// A person decides all open conflicts at once, and has looked at none of them.
+  /// Decides all open conflicts at once, like a person who has looked at none of them.
   func decideAll() {
     for policy in ["newest", "device"] { tool("conflicts", "resolve", "--all", "--policy", policy) }
   }
 
-  /// Whether the next bundle for a device, or a full bundle, contains anything that its user may not see.
+  /// Whether the device's next bundle or a full bundle contains anything that its user may not see.
   func tellsSecrets(to name: String) throws -> Bool {
     tick()
     for full in [false, true] {
@@ -229,7 +230,8 @@ final class AttackFixture: Story {
     return false
   }
 
-  /// Whether a file of the victim gets its name at the hub, whatever the attacker sent under that name before.
+  /// Whether a file that the victim delivers gets its own name at the hub, although the attacker may have sent files
+  /// under this name.
   func namesTheVictimsFile() throws -> Bool {
     let path = Paths.join(victim.folder.attached, Self.guess)
     try platform.files.makeDirectory(victim.folder.attached, mode: 0o755)
@@ -240,13 +242,13 @@ final class AttackFixture: Story {
     return try hubFile(Self.guess) == "the victim's"
   }
 
-  /// The name of a file of the victim's user that an attacker may guess.
+  /// The name of a file of the victim's user. An attacker may guess this name.
   static let guess = "guess.jpg"
-  /// The name of a file in a row of the victim's user. The hub does not have the file.
+  /// The name of a file in a row of the victim's user. The hub has no such file.
   static let missing = "site/p5.jpg"
 
-  /// The digests of the files below a folder, by their paths from there.
-  /// - Parameter skipped: names in the folder that are left out.
+  /// The digests of all files below a folder, by their paths relative to the folder.
+  /// - Parameter skipped: names in the folder itself that are left out.
   func digests(below folder: String, but skipped: Set<String> = []) throws -> [String: String] {
     var digests: [String: String] = [:]
     for name in try platform.files.list(folder) where !skipped.contains(name) {
@@ -260,14 +262,14 @@ final class AttackFixture: Story {
     return digests
   }
 
-  /// The text of a file of the hub; nil: there is none.
+  /// The text of an attachment at the hub; nil: there is no such file.
   func hubFile(_ path: String) throws -> String? {
     let place = Paths.join(hub.folder.attached, path)
     guard try platform.files.kind(place) == .file else { return nil }
     return String(decoding: try platform.files.read(place, limit: 100), as: UTF8.self)
   }
 
-  /// Whether the victim's writes still come to the hub.
+  /// Whether the hub still merges the victim's writes.
   func takesTheVictim() throws -> Bool {
     try write("UPDATE notes SET likes = likes + 1 WHERE id = 'n5'", in: victim.folder)
     tick()

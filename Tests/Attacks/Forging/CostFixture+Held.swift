@@ -2,19 +2,20 @@ import SatchelHub
 import SatchelJSON
 import TestSupport
 
-/// Lines about rows whose earlier changes wait at the hub, and about rows that were kept out.
+/// Lines about rows whose earlier changes wait at the hub, and about rows that the hub has not accepted because of
+/// another row.
 extension CostFixture {
-  /// The number of lines that are measured if the hub tries each change several times.
+  /// A smaller number of lines, for fillings in which the hub tries each change several times.
   private func part(of count: Int) -> Int { max(1, count / 4) }
 
-  /// - Parameter numbers: the beginning of a statement that can read the numbers below the count from the table `n`.
+  /// - Parameter numbers: the beginning of an SQL statement. It defines the table `n` with the numbers below the count.
   func prepareHeld(_ count: Int, _ filling: CostTests.Filling, _ numbers: String) throws {
     switch filling {
     case .heldSteps: try deliver(later: count) { self.waitingRow(count, inserts: 1, $0) }
     case .heldAgain: try deliver(later: count) { self.waitingRow(count, inserts: max(1, count / 2), $0) }
     case .heldDeletes:
       try deliver { forger in (0..<self.part(of: count)).map { self.link($0, forger) } }
-      // By these untrue old values no row waits for another one.
+      // These old values are untrue. With them no row waits for another row.
       try deliver { forger in
         (0..<self.part(of: count)).map { number in
           let key = self.text("o\(number)")
@@ -45,7 +46,7 @@ extension CostFixture {
       [forger.insert("links", "gone", ["id": "gone", "next": nil, "words": nil])]
     case .heldAgain: [forger.insert("rows", "r", ["id": "r", "owner": "ann", "words": nil, "photo": nil])]
     case .lateDeletes:
-      // By these untrue old values no row waits for another one.
+      // These old values are untrue. With them no row waits for another row.
       (0..<part(of: count)).map { number in
         let key = text("h\(number)")
         return forger.delete("late", key, was: ["id": key, "next": nil, "beside": nil, "zone": 1])
@@ -53,12 +54,12 @@ extension CostFixture {
     case .keptAgain: (0..<count).map { keptAgain($0, of: count, forger) }
     case .keptWithChildren: (0..<count).map { box($0, of: count, forger) }
     case .unitsBelowKeptOut:
-      // The parent of all units has half of the conflicts.
+      // Half of the conflicts are about the parent of all units.
       waitingRow(max(1, count / 2), inserts: count, forger) + (0..<count / 2).map { sack($0, of: count, forger) }
     case .backAndForth: (0..<count).map { backAndForth($0, forger) }
     case .caselessTree:
       (0..<count).map { number in
-        // Each row names the row before it in other letters.
+        // Each row names the row before it, but with other capital and small letters.
         let key = text("w\(number)")
         return forger.insert("twigs", key, ["id": key, "next": number > 0 ? text("W\(number - 1)") : nil])
       }
@@ -66,14 +67,14 @@ extension CostFixture {
     }
   }
 
-  /// The line, in the generation of this number.
+  /// The same line in a later generation.
   private func later(_ line: JSONValue, _ number: Int, _ forger: Forger) -> JSONValue {
     var members = line.objectValue ?? []
     members.set("generation", .integer(forger.sequence + Int64(number)))
     return .object(members)
   }
 
-  /// New rows under one key that wait for a missing row, and then updates of that row.
+  /// New rows with the same key, which wait for a missing row. Updates of this row follow.
   private func waitingRow(_ count: Int, inserts: Int, _ forger: Forger) -> [JSONValue] {
     (0..<count).map { number in
       if number < inserts {
@@ -89,7 +90,7 @@ extension CostFixture {
     return forger.insert("links", key, ["id": key, "next": text(number > 0 ? "o\(number - 1)" : "gone"), "words": nil])
   }
 
-  /// A new row of a unit of two rows. Its UNIQUE value will be taken when its parent comes.
+  /// A new row in a unit of two rows. When the row's parent comes, another row already has its UNIQUE value.
   private func crate(_ number: Int, _ forger: Forger) -> JSONValue {
     let key = text("c\(number)")
     let line = forger.insert("crates", key, ["id": key, "code": text("k\(number)"), "next": "gone"])
@@ -98,7 +99,7 @@ extension CostFixture {
     return .object(members)
   }
 
-  /// A new row of a unit of two rows. The first row cannot exist, and the second one names a row that waits.
+  /// A new row in a unit of two rows. The first row breaks a CHECK, and the second one refers to a row that waits.
   private func sack(_ number: Int, of count: Int, _ forger: Forger) -> JSONValue {
     let (key, isFirst) = (text("k\(number)"), number.isMultiple(of: 2))
     let row: JSONValue = ["id": key, "size": isFirst ? 0 : 1, "next": isFirst ? nil : "r"]
@@ -107,7 +108,7 @@ extension CostFixture {
     return .object(members)
   }
 
-  /// A new row that another row keeps out, again and again, and then updates of it.
+  /// A new row that another row excludes, many times. Updates of this new row follow.
   private func keptAgain(_ number: Int, of count: Int, _ forger: Forger) -> JSONValue {
     if number < max(1, count / 2) {
       return later(forger.insert("stores", "s", ["id": "s", "code": "c", "beside": nil]), number, forger)
@@ -115,7 +116,7 @@ extension CostFixture {
     return later(forger.update("stores", "s", set: ["beside": "t"], was: ["beside": nil]), number, forger)
   }
 
-  /// A new row that a newer row keeps out, again and again, and then rows that refer to it.
+  /// A new row that a newer row excludes, many times. Rows that refer to this new row follow.
   private func box(_ number: Int, of count: Int, _ forger: Forger) -> JSONValue {
     let isParent = number < max(1, count / 2)
     let key = text(isParent ? "s" : "k\(number)")
@@ -125,7 +126,7 @@ extension CostFixture {
     return .object(members)
   }
 
-  /// By turns a value that disagrees with the hub's value, and the hub's value.
+  /// Writes two values in turn: a value that differs from the hub's value, and the hub's value.
   private func backAndForth(_ number: Int, _ forger: Forger) -> JSONValue {
     let value = number.isMultiple(of: 2) ? "\(number + 1)" : "hub"
     let line = forger.update("wholes", "own", set: ["words": text(value)], was: ["words": text("\(number)")])
@@ -134,7 +135,7 @@ extension CostFixture {
 }
 
 extension CostTests.Filling {
-  /// Whether `heldLines` makes the lines.
+  /// Whether `heldLines` makes the lines of this filling.
   var isAboutHeld: Bool {
     switch self {
     case .heldSteps, .heldAgain, .heldDeletes, .heldUnits, .lateDeletes, .keptAgain, .backAndForth, .caselessTree,

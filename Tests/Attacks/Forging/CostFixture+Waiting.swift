@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelWorkspace
 import TestSupport
 
-/// Lines about rows that wait for each other. They come in the worst order: each line waits for the next one.
+/// Lines about rows that wait for each other. Their order is the worst one: each line waits for the next line.
 extension CostFixture {
-  /// - Parameter numbers: the beginning of a statement that can read the numbers below the count from the table `n`.
+  /// - Parameter numbers: the beginning of an SQL statement. It defines the table `n` with the numbers below the count.
   func prepareWaiting(_ count: Int, _ filling: CostTests.Filling, _ numbers: String) throws {
     switch filling {
     case .keptDecisions, .keptDeletes:
@@ -16,7 +16,7 @@ extension CostFixture {
       try deliver { forger in (0..<count).map { self.node($0, before: $0 + 1, forger) } }
     case .failedDeletes:
       try share("INSERT INTO homes VALUES ('h', NULL); \(numbers) INSERT INTO people SELECT 'p' || i, 'h' FROM n")
-      // The device does not know the visits. Because of them no person can be deleted.
+      // The device does not have these visits. They refer to the people, so no person can be deleted.
       try write("\(numbers) INSERT INTO visits SELECT 'v' || i, 'p' || i FROM n", in: hub.folder)
     case .families:
       try share(
@@ -24,10 +24,10 @@ extension CostFixture {
         \(numbers) INSERT INTO homes SELECT 'h' || i, NULL FROM n;
         \(numbers) INSERT INTO people SELECT 'p' || i, 'h' || i FROM n
         """)
-      // The device does not know these people. Because of them no home can be deleted.
+      // The device does not have these people. They refer to the homes, so no home can be deleted.
       try write("\(numbers) INSERT INTO people SELECT 'q' || i, 'h' || i FROM n", in: hub.folder)
     case .receipts:
-      // All rows of the sender name the file.
+      // Many rows of the sender name the same file.
       try deliver { forger in (0..<count).map { self.row($0, naming: "oak.jpg", forger) } }
     case .caselessValues: try share("\(numbers) INSERT INTO tags SELECT 't' || i, 'v' || i FROM n")
     case .caselessDeletes:
@@ -39,14 +39,14 @@ extension CostFixture {
   }
 
   /// Imports a bundle with these lines, before the bundle that is measured.
-  /// - Parameter later: by how many exports its number is above the number of the last one.
+  /// - Parameter later: the difference between the bundle's number and the last merged number.
   func deliver(later: Int = 1, _ lines: (Forger) -> [JSONValue]) throws {
     tick()
     _ = try hub.importBundle(file(later: later) { content, forger in content.changes = lines(forger) })
     merged += Int64(later)
   }
 
-  /// A new row that another row keeps out, and a row that refers to it.
+  /// A new row that another row excludes, and a row that refers to it.
   private func keptOut(_ number: Int, _ forger: Forger) -> [JSONValue] {
     let (key, child) = (text("s\(number)"), text("k\(number)"))
     return [
@@ -55,7 +55,8 @@ extension CostFixture {
     ]
   }
 
-  /// A new node. Its reference to the next node has other letters than the key of that node.
+  /// A new node that refers to the next node. The reference differs from the next node's key in capital and small
+  /// letters.
   func node(_ number: Int, before next: Int?, _ forger: Forger) -> JSONValue {
     let key = text("n\(number)")
     return forger.insert("nodes", key, ["id": key, "next": next.map { text("N\($0)") } ?? .null])
@@ -66,15 +67,15 @@ extension CostFixture {
     return forger.insert("rows", key, ["id": key, "owner": "ann", "words": nil, "photo": text(file)])
   }
 
-  /// The conflicts of the new rows that are kept out.
+  /// The ids of the conflicts about new rows that other rows exclude.
   func keptConflicts() throws -> [String] {
     let database = try Database(path: hub.folder.path("data.sqlite"), mode: .readOnly)
     return try database.all("SELECT id FROM satchel_conflicts WHERE kind = 'unique' ORDER BY id") { $0.text(0) }
   }
 
-  /// - Parameter number: which line it is, from 0 on.
+  /// - Parameter number: the index of the line, counted from 0.
   func waitingLine(_ filling: CostTests.Filling, _ number: Int, of count: Int, _ forger: Forger) -> JSONValue {
-    /// An update that gives a row the value of the next row.
+    /// A line that changes a row's value from its own value to the value of the next row.
     func update(_ table: String, _ row: String, _ column: String, was: String, now: String) -> JSONValue {
       forger.update(
         table, text("\(row)\(number)"), set: .object([.init(name: column, value: text(now))]),
@@ -82,7 +83,7 @@ extension CostFixture {
     }
     switch filling {
     case .keptDeletes:
-      // The first row waits until the end.
+      // The first row waits until the end of the merge.
       if number == 0 { return forger.insert("links", "o", ["id": "o", "next": "gone", "words": nil]) }
       let key = text("s\(number)")
       return forger.delete("stores", key, was: ["id": key, "code": text("c\(number)"), "beside": nil])
@@ -119,7 +120,7 @@ extension CostFixture {
 }
 
 extension CostTests.Filling {
-  /// Whether `waitingLine` makes the lines.
+  /// Whether `waitingLine` makes the lines of this filling.
   var isAboutWaiting: Bool {
     switch self {
     case .keptDeletes, .untypedKeys, .failedDeletes, .families, .caselessValues, .caselessChain, .caselessDeletes,

@@ -9,13 +9,13 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A hub, a device that signs whatever a test gives it, and another device.
+/// A hub, a device that signs any content a test gives it, and another device.
 final class CostFixture: Story {
   let ground: WorkspaceFixture
   let hub: HubWorkspace
   private let evil: DeviceWorkspace
   let other: DeviceWorkspace
-  /// The number of the last export of the attacker's device that came to the hub.
+  /// The number of the attacker's last export that the hub has merged.
   var merged: Int64 = 1
 
   private static let definition = """
@@ -89,7 +89,8 @@ final class CostFixture: Story {
     try self.init(copyOf: made, clock: SetClock(made.now))
   }
 
-  /// A hub and two devices with today's clock, so that programs can use them. First bundles have snapshots.
+  /// Copies a hub and two devices with today's clock, so that programs outside the test can use them. Their first
+  /// bundles may have snapshots.
   static func today() throws -> CostFixture { try CostFixture(copyOf: madeToday.get(), clock: .today) }
 
   private init(copyOf made: MadeFiles, clock: SetClock) throws {
@@ -114,7 +115,7 @@ final class CostFixture: Story {
     other = try Self.device("other", ground, hub)
   }
 
-  /// Makes a device of the user ann, whose first export came to the hub.
+  /// Makes a device of the user ann. The hub has imported its first export.
   private static func device(
     _ name: String, _ ground: WorkspaceFixture, _ hub: HubWorkspace
   ) throws -> DeviceWorkspace {
@@ -126,7 +127,7 @@ final class CostFixture: Story {
     return device
   }
 
-  /// Lets a third device make the row `p` of a table and change it very often. The attacker's device does not know the
+  /// A third device makes the row `p` of a table and changes it very often. The attacker's device does not have this
   /// row.
   func makeLongRow(_ row: JSONValue, in table: String, changes count: Int) throws {
     let third = try Self.device("third", ground, hub)
@@ -147,10 +148,11 @@ final class CostFixture: Story {
     _ = try hub.importBundle(folder("third.satchel"))
   }
 
-  /// Steps of a length that has no divisor in common with the count visit each number once, in no plain order.
+  /// The numbers below the count in a mixed order. The step of 7,919 has no divisor in common with the count, so each
+  /// number occurs once.
   private func shuffled(_ count: Int) -> [Int] { (0..<count).map { $0 * 7_919 % count } }
 
-  /// A bundle that is full of lines of a kind. The rows that the lines need are at the hub before.
+  /// A bundle that is full of lines of one kind. The hub first gets the rows that these lines need.
   func file(of count: Int, _ filling: CostTests.Filling) throws -> String {
     try prepare(count, filling)
     return try file(later: filling.hasManyGenerations ? count : 1) { content, forger in
@@ -158,7 +160,7 @@ final class CostFixture: Story {
     }
   }
 
-  /// - Parameter later: by how many exports the number is above the device's last one.
+  /// - Parameter later: the difference between the bundle's number and the device's last merged number.
   func file(later: Int, _ fill: (inout Forger.Content, Forger) throws -> Void) throws -> String {
     let forger = try Forger(evil, platform, sequence: merged)
     let bytes = try forger.bundle(later: Int64(later)) { content in try fill(&content, forger) }
@@ -166,7 +168,7 @@ final class CostFixture: Story {
     return folder("full.satchel")
   }
 
-  /// An export that carries a snapshot of nothing but zeros.
+  /// An export with a snapshot that consists only of zeros.
   func file(ofZeros bytes: Int64) throws -> String {
     tick()
     let manifest = try BundleReader(platform: platform).manifest(of: evil.export().file, trust: .firstContact)
@@ -195,7 +197,7 @@ final class CostFixture: Story {
         }
       }
     case .reportsOfUnit:
-      // All of them are in a table that accepts late work.
+      // All of the conflicts are about a table that accepts late work.
       let unit = JSONValue.string(String(repeating: "0", count: 31) + "1")
       content.conflicts = try (0..<count).map { number in
         try forger.conflict("late", text("r\(number)"), was: ["zone": 1], now: ["zone": 2]) { $0.set("unit", unit) }
@@ -210,7 +212,7 @@ final class CostFixture: Story {
         return ["op": "has", "path": .string(String(hundredThousand + number) + ".jpg"), "digest": .string(digest)]
       }
     case .receipts:
-      // Each line confirms another version of one file.
+      // Each line is a receipt for another version of one file.
       content.attachments = (0..<count).map { number in
         let digest = String(repeating: "0", count: 120) + String(10_000_000 + number)
         return ["op": "has", "path": "oak.jpg", "digest": .string(digest)]
@@ -218,7 +220,7 @@ final class CostFixture: Story {
     case .versions:
       content.changes = [forger.insert("rows", "r", ["id": "r", "owner": "ann", "words": nil, "photo": nil])]
     case .chainOfKeys:
-      // Each row names the next one, which comes later.
+      // Each row refers to the next row, which comes later in the bundle.
       content.changes = (1...Int64(count)).map { number in
         forger.insert(
           "trails", .integer(number), ["id": .integer(number), "next": number < count ? .integer(number + 1) : nil])
@@ -230,7 +232,7 @@ final class CostFixture: Story {
         return forger.insert("numbers", key, ["id": key, "words": "mine"])
       }
     case .refusedUnits:
-      // Each unit has two rows, and each row has a second unit later.
+      // Each unit has two rows, and each row is in a second unit later.
       let half = max(1, count / 2)
       content.changes = (0..<count).map { number in
         let (row, round) = (number % half, number / half)
@@ -251,7 +253,7 @@ final class CostFixture: Story {
     }
   }
 
-  /// Numbers from here on have the same count of digits: paths are in order.
+  /// From this number on, all numbers have the same count of digits. So the paths are in order.
   private let hundredThousand = 100_000
 
   private func rename(_ place: Int, _ forger: Forger) -> JSONValue {
@@ -269,7 +271,7 @@ final class CostFixture: Story {
     case .values: try share("\(numbers) INSERT INTO codes SELECT 'c' || i, 'v' || i FROM n")
     case .takenValues: try write("\(numbers) INSERT INTO codes SELECT 'c' || i, 'v' || i FROM n", in: hub.folder)
     case .besideHeld:
-      // New rows of the other device wait for a row that is missing.
+      // The hub already has waiting new rows of the other device, because a row is missing.
       try write(
         """
         \(numbers) INSERT INTO satchel_conflicts (
@@ -287,7 +289,7 @@ final class CostFixture: Story {
     case .countedInserts: try makeLongRow(["id": "p", "n": nil, "words": "0"], in: "tallies", changes: count)
     case .orphansOfTakenKeys: try write("\(numbers) INSERT INTO parts SELECT i + 1, NULL FROM n", in: hub.folder)
     case .lateTree:
-      // Each new row also refers to a row that its user sees no more.
+      // Each new row also refers to a row that its user may no longer see.
       try share("\(numbers) INSERT INTO late SELECT 'h' || i, NULL, NULL, 1 FROM n")
       _ = try hub.setUser("ann", attributes: [("zone", "2")])
     case .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .settledConflictsOfRow:
@@ -296,16 +298,16 @@ final class CostFixture: Story {
       try share("\(numbers) INSERT INTO pallets SELECT 'p' || i, '0' FROM n")
       try write("UPDATE pallets SET words = 'hub'", in: hub.folder)
     case .conflictsOfLostRow:
-      // The row has a long history before its user loses it.
+      // The row first gets a long history. Then its user may no longer see it.
       _ = try hub.importBundle(file(of: count, .steps))
       merged += Int64(count)
       try write("UPDATE rows SET owner = 'boss' WHERE id = 'own'", in: hub.folder)
     case .versions:
-      // None of these rows is the sender's, so the hub must examine all of them. A quarter of the number is enough to
-      // show a cost by the square within seconds.
+      // None of these rows belongs to the sender, so the hub must examine all of them. A quarter of the count is enough
+      // to show a quadratic cost within seconds.
       try write(
         "\(numbers) INSERT INTO rows SELECT 'p' || i, 'boss', '0', 'oak.jpg' FROM n WHERE i % 4 = 0", in: hub.folder)
-      // Four times as many files that came and were lost again.
+      // The records of four times as many files that arrived and were lost.
       try write(
         """
         \(numbers) INSERT INTO satchel_received
@@ -318,7 +320,7 @@ final class CostFixture: Story {
     tick()
   }
 
-  /// Writes at the hub what the attacker's device knows too.
+  /// Writes rows at the hub and lets the attacker's device import them.
   func share(_ sql: String) throws {
     try write(sql, in: hub.folder)
     tick()
@@ -328,8 +330,8 @@ final class CostFixture: Story {
   func text(_ word: String) -> JSONValue { .string(word) }
 
   /// - Parameters:
-  ///   - number: which line it is.
-  ///   - place: another number below the count, each once.
+  ///   - number: the index of the line.
+  ///   - place: another number below the count. Each number occurs for one line.
   private func line(_ filling: CostTests.Filling, _ number: Int, _ place: Int, _ forger: Forger) -> JSONValue {
     func row(_ members: JSONValue) -> JSONValue { forger.insert("rows", text("r\(number)"), members) }
     let key = JSONValue.integer(Int64(number + 1))
@@ -347,7 +349,7 @@ final class CostFixture: Story {
       if filling == .conflictsOfUnits { members.set("unit", .integer(Int64(number + 1))) }
       return .object(members)
     case .settledConflictsOfRow:
-      // The first value loses, and the second one is accepted.
+      // The hub rejects the first value and accepts the second one.
       let (set, was) = (text("\(number + 1)"), text("\(number)"))
       var members =
         forger.update("pairs", "own", set: ["words": set, "more": set], was: ["words": was, "more": was]).objectValue
@@ -355,7 +357,7 @@ final class CostFixture: Story {
       members.set("generation", .integer(forger.sequence + Int64(number)))
       return .object(members)
     case .lateTree:
-      // A row has a later generation than some rows below it.
+      // The row has a later generation than some rows below it.
       let parent: JSONValue = place == 0 ? nil : text("o\(place - 1)")
       var members =
         forger.insert(
@@ -385,7 +387,7 @@ final class CostFixture: Story {
       let line = forger.insert("tallies", "p", ["id": "p", "n": nil, "words": text("mine \(number)")])
       var members = line.objectValue ?? []
       members.set("generation", .integer(forger.sequence + Int64(number)))
-      // The device made the row itself, after it joined.
+      // Claims that the device itself made the row after it joined.
       members.set("first", line["stamp"] ?? .null)
       return .object(members)
     default: return nil
@@ -394,7 +396,7 @@ final class CostFixture: Story {
 }
 
 extension CostTests.Filling {
-  /// Whether each line is in a generation of its own, most often because all are about one row.
+  /// Whether each line has a generation of its own. In most cases, this is because all lines are about one row.
   fileprivate var hasManyGenerations: Bool {
     [
       .steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .conflictsOfLostRow, .settledConflictsOfRow,

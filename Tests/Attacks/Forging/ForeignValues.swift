@@ -4,7 +4,8 @@ import SatchelJSON
 import SatchelValues
 import TestSupport
 
-/// Values that an attacker writes into a bundle: ids, keys and names of others, and values without an owner.
+/// Values that an attacker writes into a bundle: ids, keys and names of other devices and users, and values that belong
+/// to no one.
 struct ForeignValues {
   let ofAnotherDevice: [JSONValue]
   let ofAnotherUser: [JSONValue]
@@ -13,8 +14,8 @@ struct ForeignValues {
 
   var all: [JSONValue] { ofAnotherDevice + ofAnotherUser + ofTheHub + random }
 
-  /// The values that a test writes into this member: every second value of each kind. About half of the members get the
-  /// one half, and the others get the other half. `make fuzz` writes all values into each member.
+  /// The values that a test writes into this member: half of the values of each kind. The member's name decides which
+  /// half. `make fuzz` writes all values into each member.
   func share(for member: String) -> [JSONValue] {
     if ProcessInfo.processInfo.environment["SATCHEL_ATTACKS"] != nil { return all }
     let half = member.utf8.reduce(0) { $0 + Int($1) } % 2

@@ -8,12 +8,12 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// Makes bundles that a device's own key signs, with any content that a test gives. Everything else is as the device
-/// would write it.
+/// Makes bundles with any content that a test gives, signed with a device's own key. The test gives only the wrong
+/// parts. All other parts are as the device would write them.
 struct Forger {
   private let device: DeviceWorkspace
   private let platform: Platform
-  /// The values in the device's database.
+  /// Values that are read from the device's database.
   let id: String
   let name: String
   let user: String
@@ -24,7 +24,7 @@ struct Forger {
   let received: Int64
   private(set) var sequence: Int64
 
-  /// - Parameter sequence: the last export that came to the hub. nil for the device's last export.
+  /// - Parameter sequence: the number of the last export that the hub has merged; nil: the device's last export.
   init(_ device: DeviceWorkspace, _ platform: Platform, sequence: Int64? = nil) throws {
     (self.device, self.platform) = (device, platform)
     let database = try Database(path: device.folder.path("data.sqlite"), mode: .readOnly)
@@ -37,7 +37,7 @@ struct Forger {
     (self.received, self.sequence) = (received, sequence ?? exported)
   }
 
-  /// The same device, after its export with this number came to the hub.
+  /// A forger for the same device, for the time after the hub has merged the export with this number.
   func after(_ sequence: Int64) -> Forger {
     var forger = self
     forger.sequence = sequence
@@ -53,17 +53,17 @@ struct Forger {
     var blobs: [[UInt8]] = []
     var state: JSONValue?
     var snapshot: [UInt8]?
-    /// Members of the manifest that replace the device's members. nil to leave one out.
+    /// Members of the manifest that replace the device's own members; nil: the member is left out.
     var manifest: [(name: String, value: JSONValue?)] = []
-    /// A piece of another bundle. Then the members of a volume are set as well.
+    /// A piece of another bundle. If there is one, the manifest also gets the members of a volume.
     var part: [UInt8]?
-    /// Whether the bundle is a request, and not an export.
+    /// Whether the bundle is a request for enrolment instead of an export.
     var isRequest = false
 
     mutating func set(_ name: String, _ value: JSONValue?) { manifest.append((name, value)) }
   }
 
-  /// - Parameter later: the difference of its number to the device's last export.
+  /// - Parameter later: the difference between the bundle's number and the device's last export.
   func bundle(later: Int64 = 1, _ fill: (inout Content) throws -> Void = { _ in }) throws -> [UInt8] {
     try bundle(later: later, key: device.keys.signing(), fill)
   }
@@ -105,12 +105,12 @@ struct Forger {
     ].compactMap(\.self) + blobs.sorted { $0.name.lexicographicallyPrecedes($1.name) }
   }
 
-  /// A volume of a bundle of this device: its only volume, if `changed` says nothing else.
+  /// A volume of a bundle of this device. By default it is the bundle's only volume.
   /// - Parameters:
   ///   - whole: the bundle's bytes.
-  ///   - piece: the piece that the volume carries; nil: the whole bundle.
+  ///   - piece: the bytes that this volume carries; nil: the whole bundle.
   ///   - id: the bundle's id.
-  ///   - changed: members that replace those of the device.
+  ///   - changed: members of the manifest that replace the correct ones.
   func volume(
     of whole: [UInt8], _ id: JSONValue, number: Int64, piece: [UInt8]? = nil,
     changed: [(name: String, value: JSONValue?)]
@@ -127,7 +127,7 @@ struct Forger {
     }
   }
 
-  /// The manifest as the device would write it, without the list of its entries.
+  /// The manifest as the device would write it. It does not contain the list of entries.
   func manifest(of content: Content, later: Int64 = 1, _ key: PublicKey) -> [JSONValue.Member] {
     let number = sequence + later
     var critical: [JSONValue] = []
@@ -170,7 +170,7 @@ struct Forger {
     return (common + own).map { .init(name: $0.0, value: $0.1) }
   }
 
-  /// The comment that fits the manifest: the signature is right, whatever the bundle contains.
+  /// The trusted comment that fits the manifest. So the signature is valid, whatever the bundle contains.
   private func comment(of made: HandMade, _ key: PublicKey) -> String {
     func value(_ name: String) -> JSONValue? {
       made.members.first { $0.name == name }.flatMap { try? JSONValue.parse(Array($0.json.utf8)) }
@@ -185,14 +185,14 @@ struct Forger {
 
   func party(_ id: String, _ name: String) -> JSONValue { ["id": .string(id), "name": .string(name)] }
 
-  /// A stamp of now.
+  /// A stamp of the present time.
   func stamp(later milliseconds: Int64 = 0) -> String {
     Stamp(milliseconds: platform.clock.milliseconds() + milliseconds).hexadecimal
   }
 
   // MARK: lines
 
-  /// The line of a conflict about an update by this device, with the id that the format requires.
+  /// A line about a conflict of this device's update, with the id that the format requires.
   func conflict(
     _ table: String, _ key: JSONValue, was: JSONValue, now: JSONValue,
     changing change: (inout [JSONValue.Member]) -> Void = { _ in }
@@ -215,7 +215,7 @@ struct Forger {
     return .object(members)
   }
 
-  /// The id that the format requires.
+  /// The id that the format requires for a conflict.
   static func conflictID(of line: JSONValue) throws -> String {
     var parts: [JSONValue] = [line["device"] ?? "", line["table"] ?? ""] + (line["key"]?.arrayValue ?? [])
     let stamp = line["stamp"]?.stringValue.flatMap { Stamp(hexadecimal: $0) } ?? .zero

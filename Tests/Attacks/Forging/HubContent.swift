@@ -1,10 +1,10 @@
 import SatchelPlatform
 
-/// Everything at the hub that a refused bundle leaves as it is: all tables and files, except the ledger of refusals and
-/// the quarantine.
+/// All tables and files of the hub that a refused bundle must not change. The ledger and the quarantine are left out,
+/// because they record the refusal.
 struct HubContent {
   private let tables: [String: [String]]
-  /// The digests of the files, by their paths in the hub's folder.
+  /// The digests of the hub's files, by their paths in the hub's folder.
   private let files: [String: String]
 
   init(_ lab: AttackFixture) throws {
@@ -19,7 +19,7 @@ struct HubContent {
     files = own.merging(bundles) { $1 }
   }
 
-  /// The tables and files that changed.
+  /// The tables and files that differ in `later`.
   func differences(to later: HubContent) -> [String] {
     let names = Set(tables.keys).union(later.tables.keys).filter { tables[$0] != later.tables[$0] }
     let paths = Set(files.keys).union(later.files.keys).filter { files[$0] != later.files[$0] }

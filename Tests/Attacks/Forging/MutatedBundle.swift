@@ -3,15 +3,15 @@ import SatchelJSON
 import SatchelValues
 import TestSupport
 
-/// A bundle of the attacker with mutated lines, and perhaps with mutated members of the manifest.
+/// A bundle of the attacker with mutated lines. It may also have mutated members of the manifest.
 struct MutatedBundle {
   /// How lines and members are chosen.
   enum Style {
-    /// Almost all lines are well-formed, and at most one member is wrong. The hub refuses many of these bundles for one
-    /// line, so each of them is sent several times.
+    /// Nearly all lines are well-formed, and at most one member is wrong. The hub refuses many of these bundles because
+    /// of one line. So each bundle is sent several times, without the refused lines.
     case anyLines
-    /// The hub merges almost all lines, and up to three members are wrong.
-    /// - Parameter state: the digests of the device's rows at its emission.
+    /// The hub can merge nearly all lines. Up to three members are wrong.
+    /// - Parameter state: the true digests of the device's rows after its newest emission.
     case mergeableLines(state: JSONValue)
   }
 
@@ -19,23 +19,23 @@ struct MutatedBundle {
   private var lines: [MutatedLine] = []
   private var members: [(name: String, value: JSONValue?)] = []
 
-  /// The number of mutations in it.
+  /// The number of mutations in the bundle.
   var count: Int { lines.count + members.count }
 
   private static let mostLines = 40
   private static let rarities: Set<ForgedEntry> = [.state, .attachments]
-  /// Members with which the hub accepts some wrong values, because they are the device's own statement.
+  /// Members that describe the device itself. The hub accepts some wrong values in them.
   private static let statements: Set<String> = [
     "bundle", "user", "created", "stamp", "received", "sequence", "base", "chain", "former_exports", "former", "lost",
     "brings", "original", "renamed", "health", "understands", "recipient", "rotation",
   ]
 
-  /// Whether it may change rows of the attacker's own user.
+  /// Whether the bundle may change rows of the attacker's own user.
   private(set) var hasChanges: Bool
-  /// Whether a later bundle came before it. Then only its files count.
+  /// Whether the hub has already merged a later bundle. Then only the files of this bundle count.
   private(set) var isOvertaken = false
 
-  /// Every third bundle has no changes and no decisions.
+  /// Makes a bundle. One of three bundles has no changes and no decisions.
   init(_ lab: AttackFixture, _ forger: Forger, _ style: Style, _ mutator: inout TreeMutator) throws {
     self.style = style
     hasChanges = mutator.number(below: 3) > 0
@@ -46,7 +46,7 @@ struct MutatedBundle {
       if Self.rarities.contains(line.entry) && lines.contains(where: { $0.entry == line.entry }) { continue }
       if mutator.number(below: 100) == 0 || Self.fits(line, style, forger) { lines.append(line) }
     }
-    // Lines about keys come first.
+    // The format requires that lines about keys come first.
     lines = lines.filter(\.isAboutKeys) + lines.filter { !$0.isAboutKeys }
     if mutator.number(below: 3) == 0 { try mutateMembers(forger, lab, &mutator) }
   }
@@ -84,7 +84,7 @@ struct MutatedBundle {
     return try forger.samples(of: entry)
   }
 
-  /// Every other conflict gets the id that the format requires.
+  /// Gives every second conflict the id that the format requires.
   private static func renamed(
     _ line: JSONValue, _ entry: ForgedEntry, _ mutator: inout TreeMutator
   ) throws -> JSONValue {
@@ -101,7 +101,7 @@ struct MutatedBundle {
     case .mergeableLines:
       let statements = all.filter { Self.statements.contains($0.name) }
       for _ in 0...mutator.number(below: 3) {
-        // The hub refuses most wrong values of the other members.
+        // The hub refuses most wrong values in members other than `statements`, so these are chosen less often.
         mutate(mutator.choice(of: mutator.number(below: 4) == 0 ? all : statements), &mutator)
       }
     }
@@ -113,7 +113,8 @@ struct MutatedBundle {
     members.append((name: member.name, value: value))
   }
 
-  /// Gives the bundle an old number, and a file. In most cases it states that it is a bundle that the hub knows.
+  /// Gives the bundle an old number and a file. In most cases the bundle also claims to be a bundle that the hub has
+  /// merged.
   mutating func overtake(_ lab: AttackFixture, _ forger: Forger, _ mutator: inout TreeMutator) throws {
     let chain = try lab.atHub(
       "SELECT sequence, digest FROM satchel_chain WHERE device = '\(forger.id)' ORDER BY sequence")
@@ -141,20 +142,21 @@ struct MutatedBundle {
   func bytes(_ forger: Forger) throws -> [UInt8] {
     try forger.bundle { content in
       for line in lines { content.add(line.value, to: line.entry) }
-      // The hub compares digests only with a bundle that knows of no later acknowledgement than the emission.
+      // The hub compares digests only if the bundle does not know a later acknowledgement than the emission's.
       if case .mergeableLines = style, lines.contains(where: { $0.entry == .state }) { content.set("base", 0) }
       for member in members { content.set(member.name, member.value) }
     }
   }
 
-  /// - Parameter number: from 1 on, among the lines of the entry.
+  /// Removes a line.
+  /// - Parameter number: the index among the lines of this entry, counted from 1.
   mutating func remove(line number: Int, of entry: String) {
     let places = lines.indices.filter { lines[$0].entry.rawValue == entry }
     lines.remove(at: places[min(number, places.count) - 1])
   }
 
-  /// Removes a part that may make the hub refuse the whole bundle: first one member after the other. Returns false if
-  /// there is none left.
+  /// Removes a part that may be the reason of a refusal. The first calls remove one mutated member each. Returns false
+  /// if no such part is left.
   mutating func removeRarities() -> Bool {
     let before = count
     if !members.isEmpty { members.removeLast() } else { lines.removeAll { Self.rarities.contains($0.entry) } }

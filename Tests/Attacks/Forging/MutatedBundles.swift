@@ -4,14 +4,14 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Plays rounds of mutated bundles, each against a hub of its own or a copy.
+/// Plays rounds of mutated bundles. Each round has its own hub, or its own copy of a hub.
 struct MutatedBundles {
-  /// A sender whose bundles the hub does not take any more.
+  /// Why the hub must refuse all bundles of a sender.
   enum Outcast: CaseIterable { case revoked, replacedKey }
 
-  /// Mutated lines and manifests that came to a hub.
+  /// The number of mutations in all bundles that were sent to a hub.
   private(set) var tried = 0
-  /// The number of these in accepted bundles.
+  /// The number of mutations in bundles that the hub accepted.
   private(set) var taken = 0
   private var bundles = 0
   private var reasons: [String: Int] = [:]
@@ -24,11 +24,12 @@ struct MutatedBundles {
   private static let bundlesInRound = 40
   private static let bundlesOfOutcast = 24
 
-  /// - Parameter isCopied: whether the hub and its devices are copied. Otherwise the seed makes them, too.
+  /// Plays one round.
+  /// - Parameter isCopied: whether the hub and its devices are copied. Otherwise they are made from the seed.
   mutating func play(seed: UInt64, atMost limit: Int, isCopied: Bool = true) throws {
     let random = SeededRandom(seed)
     let lab = try isCopied ? AttackFixture(alikeWith: random) : AttackFixture(random: random)
-    // A device that may write nothing changes no row of its own user either.
+    // In one of four rounds, the device may write nothing. Then it must not change its own user's rows either.
     let mayWrite = seed % 4 > 0
     if !mayWrite { _ = try lab.hub.setDevice("evil", readOnly: true) }
     let style = try Self.style(of: seed, lab)
@@ -37,7 +38,7 @@ struct MutatedBundles {
     let forger = try lab.forger
     var own = try Protected(lab, withOwn: true)
     for number in 0..<Self.bundlesInRound where tried < limit {
-      // The device's own database stays as it is, so it is read only once.
+      // The device's own database does not change. So one forger reads it once, and is reused.
       let next = try forger.after(#require(try lab.merged))
       var bundle = try MutatedBundle(lab, next, style, &mutator)
       if case .mergeableLines = style, mutator.number(below: 8) == 0 { try bundle.overtake(lab, next, &mutator) }
@@ -57,20 +58,20 @@ struct MutatedBundles {
     try #require(try !lab.tellsSecrets(to: "evil"), "seed \(seed)")
   }
 
-  /// The style of a round's bundles. One of 16 rounds has bundles that are refused more often.
+  /// The style of the bundles in a round. In one of 16 rounds, the hub refuses bundles more often.
   private static func style(of seed: UInt64, _ lab: AttackFixture) throws -> MutatedBundle.Style {
-    // BulkDecisionTests plays a round of this kind again.
+    // BulkDecisionTests repeats a round of this style.
     if seed % 16 == 5 { return .anyLines }
-    // The victim's user has a file to lose.
+    // The victim's user has a file that an attack could replace.
     try #require(try lab.namesTheVictimsFile(), "seed \(seed)")
     return .mergeableLines(state: try lab.trueTables())
   }
 
-  /// Plays bundles of an outcast, half of them with old numbers. The hub refuses all of them, and nothing at all
-  /// changes except the quarantine and the ledger of refusals.
+  /// Plays bundles of a sender whom the hub must refuse. Half of the bundles have old numbers. Nothing changes at the
+  /// hub except the quarantine and the ledger.
   mutating func play(_ sender: Outcast, seed: UInt64) throws {
     let lab = try AttackFixture(alikeWith: SeededRandom(seed))
-    // The device skips numbers, so that the hub knows no bundles with these numbers.
+    // The device skips numbers. So the hub has no record of bundles with these numbers.
     try #require(try lab.refusal(of: lab.forger.bundle(later: 3)) == nil)
     switch sender {
     case .revoked: _ = try lab.hub.revoke("evil")
@@ -93,7 +94,7 @@ struct MutatedBundles {
     try #require(try lab.takesTheVictim(), "seed \(seed)")
   }
 
-  /// Sends a bundle. If it is refused, the cause is removed, and the rest is sent again.
+  /// Sends a bundle. If the hub refuses it, removes the cause and sends the rest again.
   private mutating func send(_ whole: MutatedBundle, by forger: Forger, to lab: AttackFixture) throws {
     var bundle = whole
     tried += bundle.count
@@ -104,7 +105,7 @@ struct MutatedBundles {
         return
       }
       reasons[error.reason, default: 0] += 1
-      // Its lines do not count, so a refusal says nothing about them.
+      // The hub ignores the lines of an overtaken bundle. So its refusal says nothing about the lines.
       if bundle.isOvertaken { return }
       if case .line(let entry, let number, _)? = error as? BundleError {
         bundle.remove(line: number, of: entry)

@@ -5,14 +5,14 @@ import TestSupport
 
 @testable import SatchelBundle
 
-/// A mutated line of an entry, or a mutated document.
+/// A mutated line of an entry, or a mutated JSON document.
 struct MutatedLine {
   let entry: ForgedEntry
   let value: JSONValue
 
   var isAboutKeys: Bool { ["rekey", "block"].contains(value["op"]?.stringValue) }
 
-  /// Whether a reader accepts it: most lines get as far as the hub.
+  /// Whether a reader accepts the line. Most mutated lines are well-formed, so that they reach the hub.
   var isWellFormed: Bool {
     let (bytes, limits) = (value.compactBytes, BundleLimits())
     do throws(any Error) {
@@ -29,8 +29,8 @@ struct MutatedLine {
     } catch { return false }
   }
 
-  /// Whether the hub merges the line, or keeps it as a conflict. If not, the hub refuses the whole bundle.
-  /// - Parameter forger: makes the bundle.
+  /// Whether the hub merges the line or keeps it as a conflict. For any other line, the hub refuses the whole bundle.
+  /// - Parameter forger: the forger that makes the bundle.
   func isMergeable(by forger: Forger) -> Bool {
     let (bytes, limits) = (value.compactBytes, BundleLimits())
     do throws(any Error) {

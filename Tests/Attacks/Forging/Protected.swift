@@ -1,5 +1,5 @@
-/// Everything at the hub that the attacker's user may not change, as text: rows, rights, keys, states, conflicts and
-/// files of others.
+/// Everything at the hub that the attacker's user may not change, as text. This includes rows, rights, keys, states,
+/// conflicts, and files of other users.
 struct Protected: Equatable {
   let parts: [String: [String]]
 
@@ -66,7 +66,7 @@ struct Protected: Equatable {
     """,
   ]
 
-  /// The rows that ann may change: a bundle without changes and decisions leaves these as they are, too.
+  /// The rows that ann may change. A bundle without changes and decisions must not change these rows either.
   private static let own = [
     "own notes": "SELECT * FROM notes WHERE author = 'ann' ORDER BY id",
     "all replies": "SELECT * FROM replies ORDER BY id",
@@ -88,25 +88,25 @@ struct Protected: Equatable {
     self.parts = parts
   }
 
-  /// The paths at which the hub keeps files from the attacker. A file of others at such a path was replaced.
+  /// The paths at which the hub keeps the attacker's files. If another user's file was at such a path, it was replaced.
   private static let ownFiles = """
     SELECT kept FROM satchel_received WHERE device = (SELECT id FROM satchel_devices WHERE name = 'evil')
     """
 
-  /// The protected things that changed.
+  /// The protected parts that differ in `later`.
   func differences(to later: Protected) -> [String] {
     parts.keys.sorted().filter { parts[$0] != later.parts[$0] && !isOnlyAnn($0, later) }.map {
       "\($0): \(parts[$0] ?? []) became \(later.parts[$0] ?? [])"
     }
   }
 
-  /// The rows that changed and that ann may not change, after a person decided conflicts at the hub.
+  /// After a person decided conflicts at the hub: the changed rows that ann may not change.
   func changedRows(in later: Protected) -> [String] {
     let tables: Set = ["prices", "notes", "replies", "tasks", "visits", "trips", "kinds", "trees"]
     return differences(to: later).filter { tables.contains(String($0.prefix { $0 != ":" })) }
   }
 
-  /// A first write of ann is not a fault.
+  /// Whether the only difference is that ann is now among the authors. This is no fault.
   private func isOnlyAnn(_ name: String, _ later: Protected) -> Bool {
     name == "authors" && Set(later.parts[name] ?? []).subtracting(parts[name] ?? []).subtracting(["ann"]).isEmpty
   }

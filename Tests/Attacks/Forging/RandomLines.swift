@@ -1,7 +1,7 @@
 import SatchelJSON
 import TestSupport
 
-/// Well-formed random lines: of any table, key, user, kind and state.
+/// Random lines that are well-formed. Their table, key, user, kind and state are chosen at random.
 struct RandomLines {
   private let forger: Forger
 

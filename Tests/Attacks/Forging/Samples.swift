@@ -11,11 +11,11 @@ enum ForgedEntry: String, CaseIterable {
   case attachments = "attachments.jsonl"
   case state = "state.json"
 
-  /// The file in `docs/schema` that describes it.
+  /// The file in `docs/schema` that describes the entry; nil: there is none.
   var schema: String? { self == .state ? nil : rawValue.replacing("s.jsonl", with: "").replacing(".json", with: "") }
 }
 
-/// Content of ann's device, about ann's own work. Each value fits the format, except the content of `state.json`.
+/// Correct content of ann's device, about ann's own work. All values fit the format, except in `state.json`.
 extension Forger {
   func samples(of entry: ForgedEntry) throws -> [JSONValue] {
     switch entry {
@@ -28,7 +28,7 @@ extension Forger {
     }
   }
 
-  /// A key of visits in the first range that the attacker's device got.
+  /// A primary key of visits from the attacker's first range.
   var keyInRange: Int64 { 103 + sequence % 100 }
 
   private func changes() -> [JSONValue] {
@@ -54,7 +54,7 @@ extension Forger {
     ]
   }
 
-  /// The line of a change, in the only unit of its generation.
+  /// The line as a part of the only unit in its generation.
   private func inUnit(_ line: JSONValue) -> JSONValue {
     var members = line.objectValue ?? []
     members.set("unit", 1)
@@ -87,8 +87,8 @@ extension Forger {
 
   static let photo = Array("a photo".utf8)
 
-  /// The line of the only file that the attacker's bundles carry.
-  /// - Parameter was: the digest of the version that the file replaces. nil: no version is named.
+  /// A line about the only file that the attacker's bundles carry.
+  /// - Parameter was: the digest of the version that the file replaces; nil: the line names no version.
   static func file(at path: JSONValue, was: JSONValue? = nil) -> JSONValue {
     var members: [JSONValue.Member] = [
       .init(name: "op", value: "file"), .init(name: "path", value: path),
@@ -107,7 +107,7 @@ extension Forger {
     ["op": "has", "path": "photos/b.jpg", "digest": .string(Digest.of(photo).hexadecimal)],
   ]
 
-  /// The hub refuses this content, because the sum is too short. `trueTables` makes content that the hub compares.
+  /// The hub refuses this content, because the sum is too short. For content that the hub compares, use `trueTables`.
   private static let state: JSONValue = [
     "tables": [
       [
@@ -122,7 +122,7 @@ extension Forger {
     "doctor": ["at": "2026-01-31T08:05:09Z", "result": "well"],
   ]
 
-  /// Members of a manifest that a device rarely writes.
+  /// Members of a manifest that most bundles of a device do not have.
   func rareMembers() -> [JSONValue.Member] {
     let digest = String(repeating: "0f", count: 64)
     return [
@@ -147,7 +147,7 @@ extension Forger {
 }
 
 extension Forger.Content {
-  /// Puts a line, or the only document, into its entry.
+  /// Adds a line to its entry, or sets the entry's only document.
   mutating func add(_ value: JSONValue, to entry: ForgedEntry) {
     switch entry {
     case .manifest: break

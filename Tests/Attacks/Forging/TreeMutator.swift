@@ -1,10 +1,10 @@
 import SatchelJSON
 import TestSupport
 
-/// Changes JSON and keeps its structure: values are replaced by others of their kind, by values of others, or removed.
+/// Changes values in JSON. It replaces a value by a random value of the same kind or by a foreign value, or removes it.
 struct TreeMutator {
   private var numbers: Mutator
-  /// The values that replace others.
+  /// The foreign values that may replace a value.
   private let values: [JSONValue]
 
   init(seed: UInt64, values: [JSONValue]) { (numbers, self.values) = (Mutator(seed: seed), values) }
@@ -13,7 +13,7 @@ struct TreeMutator {
 
   mutating func choice<T>(of values: [T]) -> T { values[number(below: values.count)] }
 
-  /// The value with one to three changes.
+  /// Returns the value with one to three changes.
   mutating func mutated(_ value: JSONValue) -> JSONValue {
     var result = value
     for _ in 0..<(number(below: 3) == 0 ? 3 : 1) {
@@ -23,7 +23,7 @@ struct TreeMutator {
     return result
   }
 
-  /// A value that replaces this value. nil to remove it.
+  /// Returns a replacement for the value; nil: the value is removed.
   mutating func changed(_ value: JSONValue) -> JSONValue? {
     switch number(below: 10) {
     case 0: return nil
@@ -52,7 +52,7 @@ struct TreeMutator {
 }
 
 extension JSONValue {
-  /// The number of values in it, including itself.
+  /// The number of values in this value, including itself.
   var nodes: Int {
     switch self {
     case .array(let elements): elements.reduce(1) { $0 + $1.nodes }
@@ -61,7 +61,7 @@ extension JSONValue {
     }
   }
 
-  /// Whether both are values of one kind.
+  /// Whether both values are of the same kind.
   func isLike(_ other: JSONValue) -> Bool {
     switch (self, other) {
     case (.null, .null), (.bool, .bool), (.integer, .integer), (.real, .real), (.string, .string), (.array, .array),
@@ -71,7 +71,7 @@ extension JSONValue {
     }
   }
 
-  /// The value with a replacement at a position, counted in the order of the text. nil if nothing is left.
+  /// Replaces the value at this position, counted in the order of the text. Returns nil if nothing is left.
   fileprivate func replacing(at place: inout Int, by change: (JSONValue) -> JSONValue?) -> JSONValue? {
     if place < 0 { return self }
     place -= 1

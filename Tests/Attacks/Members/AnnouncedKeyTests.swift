@@ -8,7 +8,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// A next key is proved by its own signature, and has no other owner.
+/// A device's next key must prove itself by its own signature, and must not belong to another owner.
 @Suite("Announced keys")
 struct AnnouncedKeyTests {
   private let lab: AttackFixture
@@ -22,7 +22,7 @@ struct AnnouncedKeyTests {
   func proofless() throws {
     let key = SigningKey.testKey(8)
     #expect(try lab.refusal(of: lab.forger.bundle { $0.set("understands", ["state"]) }) == nil)
-    // From here on its bundles look like those of release 0.1.
+    // From now on, the device's bundles look like those of release 0.1.
     #expect(try lab.refusal(of: lab.announcement(of: key.publicKey)) == nil)
     let device = try lab.hub.device("evil")
     #expect(device.nextKey == nil && device.refusedKey == key.publicKey)
@@ -32,7 +32,7 @@ struct AnnouncedKeyTests {
     let proof = try lab.statement(key.publicKey).signed(with: key)
     #expect(try lab.refusal(of: lab.announcement(of: key.publicKey, proof: proof)) == nil)
     #expect(try lab.hub.device("evil").nextKey == key.publicKey)
-    // A key that is recorded may be announced again in the old form.
+    // A key that the hub has recorded may be announced again without a proof.
     #expect(try lab.refusal(of: lab.announcement(of: key.publicKey)) == nil)
     #expect(try lab.hub.device("evil").nextKey == key.publicKey)
     #expect(try lab.hub.device("evil").refusedKey == nil)
@@ -52,7 +52,7 @@ struct AnnouncedKeyTests {
   func formerKeys() throws {
     var hubKeys = [try lab.hub.keys.ownKey()]
     var known = [try lab.victim.keys.ownKey()]
-    // The victim replaces its key, and the hub announces a new key of its own.
+    // The victim replaces its key, and the hub announces a new key of its own. So the hub knows all these keys.
     _ = try lab.victim.rotateKeys()
     lab.tick()
     #expect(try lab.hub.importBundle(lab.victim.export().file).verdict == .imported)
@@ -62,13 +62,13 @@ struct AnnouncedKeyTests {
     known.append(try lab.victim.keys.ownKey())
     hubKeys.append(try lab.hub.rotateKeys())
     known += hubKeys
-    // A key that was revoked with a device that is gone.
+    // This key was revoked together with a device that no longer exists.
     let gone = SigningKey.testKey(6).publicKey
     try lab.write(
       "INSERT INTO satchel_revoked VALUES ('\(gone.line)', 1); UPDATE satchel_hub SET revocations = 1",
       in: lab.hub.folder)
     known.append(gone)
-    // The same secret keys under other ids, and keys of the attacker with the ids of the hub's keys.
+    // Further keys: the same keys under other ids, and keys of the attacker with the ids of the hub's keys.
     let otherID = SigningKey.testKey(5).publicKey.id
     known += known.compactMap { PublicKey(id: otherID, bytes: $0.bytes) }
     known += hubKeys.map { lab.twin(of: $0).publicKey }
@@ -79,7 +79,7 @@ struct AnnouncedKeyTests {
     }
   }
 
-  /// Why a request with this key is refused. nil: it is not.
+  /// Why the hub refuses a request for enrolment with this key; nil: the hub accepts it.
   private func enrolmentRefusal(of key: PublicKey) throws -> String? {
     let id = try #require(ReplicaID("6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607"))
     let incarnation = try #require(lab.evil.configuration.incarnation)

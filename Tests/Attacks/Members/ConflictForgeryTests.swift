@@ -3,7 +3,8 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// A conflict in a device's bundle is a report of its user about that user's own changes, whatever the line says.
+/// The hub treats a conflict in a device's bundle as a report of the device's user about that user's own changes. Other
+/// claims in the line do not matter.
 @Suite("Forged conflicts and decisions")
 struct ConflictForgeryTests {
   private let lab: AttackFixture
@@ -14,7 +15,7 @@ struct ConflictForgeryTests {
     before = try Protected(lab)
   }
 
-  /// A line that claims that a change waits, and the claimed author.
+  /// Lines which claim that a change waits. They also claim an author of this change.
   enum Forgery: CaseIterable {
     case hiddenPrice, privateNote, insertInOthersName, deletedRow, unknownUser, hiddenParent, openUpdate, own
 
@@ -65,7 +66,7 @@ struct ConflictForgeryTests {
     let line = try forgery.line(lab.forger)
     #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [line] }) == nil)
     #expect(try before.differences(to: Protected(lab)) == [])
-    // Neither at the end of a later import, nor when a person decides all conflicts at once.
+    // The change must not be made at the end of a later import, nor when a person decides all conflicts at once.
     #expect(try lab.takesTheVictim())
     let later = try Protected(lab)
     for policy in ["newest", "device"] {
@@ -116,7 +117,7 @@ struct ConflictForgeryTests {
     #expect(found == [#"ben|["n4"]|{"photo":"benphoto.jpg"}"#])
     #expect(lab.tool("conflicts", "show", id).out.contains("benphoto.jpg"))
     #expect(try !lab.tellsSecrets(to: "evil"))
-    // The attacker's record with that id is the attacker's own conflict.
+    // The record of the attacker that has this id is a conflict of the attacker.
     let decision: JSONValue = [
       "conflict": .string(id), "decision": "hub", "user": "ann", "generation": .integer(try lab.forger.sequence),
       "stamp": .string(try lab.forger.stamp()),
@@ -126,7 +127,7 @@ struct ConflictForgeryTests {
     #expect(try lab.atHub("SELECT state, decided_by FROM satchel_conflicts WHERE user = 'ann'") == ["resolved|ann"])
   }
 
-  /// The id that the conflict about a bundle's only change will have.
+  /// The id that the conflict about the only change in a bundle will have.
   private func conflictID(ofOnlyLineIn bundle: String) throws -> String {
     let folder = try lab.folder.folder("theirs")
     try StockTool.tar("--zstd", "-xf", bundle, in: folder)
@@ -138,7 +139,7 @@ struct ConflictForgeryTests {
 
   @Test("a decision counts for the author of its bundle, in a conflict of this author alone")
   func decisions() throws {
-    // Ben's change loses, and so does Ann's.
+    // The changes of ben and of ann both lose against the hub's change.
     try lab.write("UPDATE notes SET body = 'bens' WHERE id = 'n5'", in: lab.victim.folder)
     try lab.write("UPDATE notes SET body = 'hubs' WHERE id IN ('n1', 'n5')", in: lab.hub.folder)
     lab.tick()
@@ -183,7 +184,7 @@ struct ConflictForgeryTests {
     #expect(!lab.tool("conflicts").out.contains("reported"))
   }
 
-  /// When the update comes that would let the row in.
+  /// When the update arrives that would let the row in.
   enum Delivery: CaseIterable { case withReport, afterReport }
 
   @Test("a row that a device only reports to be kept out is not let in by a later update", arguments: Delivery.allCases)

@@ -5,8 +5,8 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// Requests for enrolment that a stranger's key signs, with members that say what is not so. The operator has compared
-/// the fingerprint, so the request is judged by its content alone.
+/// Requests for enrolment with untrue members, signed with a stranger's key. The operator has compared the fingerprint.
+/// So the hub must judge the request by its content.
 @Suite("Each member of a request for enrolment")
 struct EnrolmentMemberTests {
   private static let heir = "6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607"
@@ -45,8 +45,8 @@ struct EnrolmentMemberTests {
     #expect(try lab.atHub("SELECT count(*) FROM satchel_devices WHERE name = 'heir'") == ["1"])
   }
 
-  /// The request of a new device, with another value in one member.
-  /// - Parameter path: the member, and the member within it. Empty: nothing is changed.
+  /// A new device's request in which one member has another value.
+  /// - Parameter path: the member, and a member inside it. Empty: nothing is changed.
   private func request(_ path: [String], _ value: JSONValue, in lab: AttackFixture) throws -> String {
     let forger = try lab.forger
     let bytes = try forger.bundle(key: SigningKey.testKey(9)) { content in
@@ -70,7 +70,7 @@ struct EnrolmentMemberTests {
     return lab.folder("request.satchel")
   }
 
-  /// Enrols the device of a request whose fingerprint a person found right.
+  /// Enrols the device of a request, as if a person had compared the fingerprint.
   private func enrol(_ path: String, at lab: AttackFixture) throws -> EnrolledDevice {
     let request = try lab.hub.readRequest(path)
     let manifest = request.manifest

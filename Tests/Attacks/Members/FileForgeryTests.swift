@@ -7,7 +7,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// Files under names that rows of others use, or will use.
+/// An attacker sends files under names that other users' rows use or will use.
 @Suite("A file under another user's name")
 struct FileForgeryTests {
   private let lab: AttackFixture
@@ -22,7 +22,7 @@ struct FileForgeryTests {
   private var evil: Forger { get throws { try forger(lab.evil, "evil") } }
   private var ben: Forger { get throws { try forger(lab.victim, "victim") } }
 
-  /// Imports a bundle with a file, and with lines.
+  /// Imports a bundle of the attacker with a file and with these lines.
   private func bring(_ path: String, _ text: String, by forger: Forger, with lines: [JSONValue] = []) throws {
     let blob = Array(text.utf8)
     let bundle = try forger.bundle { content in
@@ -50,7 +50,7 @@ struct FileForgeryTests {
   @Test("the first file under a name goes beside it if rows name it that its sender may not change")
   func missing() throws {
     let path = AttackFixture.missing
-    // A row of the sender's own that names the file, too, gives no right to the name.
+    // The sender's own row also names the file. This gives the sender no right to the name.
     let own = try evil
     try bring(path, "a prank", by: own, with: [own.insert("notes", "e1", note("e1", by: "ann", path))])
     #expect(try lab.hubFile(path) == nil && beside(path, "a prank") == "a prank")
@@ -111,7 +111,7 @@ struct FileForgeryTests {
     #expect(try lab.hubFile("oak.jpg") == "of ann" && beside("oak.jpg", "of ben") == "of ben")
   }
 
-  // MARK: rows that no bundle brings
+  // MARK: rows that are not from a bundle
 
   @Test("a row that an app writes at the hub gives its name to the file of the row's owner")
   func byApp() throws {
@@ -124,7 +124,8 @@ struct FileForgeryTests {
     #expect(try lab.hubFile("guess.jpg") == "the true one" && beside("guess.jpg", "a prank") == "a prank")
   }
 
-  /// Imports a change of a note's photo. An app at the hub changed the photo, too, so a person has to decide.
+  /// Imports a device's change of a note's photo. An app at the hub has changed the photo too, so the conflict waits
+  /// for a person.
   private func disagree(_ note: String, _ former: JSONValue, _ photo: String, by forger: Forger) throws {
     try lab.write("UPDATE notes SET photo = 'office.jpg' WHERE id = '\(note)'", in: lab.hub.folder)
     let line = forger.update(
@@ -200,7 +201,7 @@ struct FileForgeryTests {
   @Test("the names of very many files are compared with their sender's conflicts once")
   func manyNames() throws {
     let names = (0..<300).map { "f\(1000 + $0).jpg" }
-    /// Brings a file for each name, and lines.
+    /// Imports a file for each name, together with these lines.
     func bringAll(_ word: String, by forger: Forger, with lines: [JSONValue]) throws {
       let blobs = names.map { Array("\(word) \($0)".utf8) }
       let bundle = try forger.bundle { content in
@@ -227,13 +228,13 @@ struct FileForgeryTests {
     let rows = names.map { author.insert("notes", .string("row \($0)"), note("row \($0)", by: "ben", $0)) }
     let before = Self.milliseconds
     try bringAll("the true one", by: author, with: rows)
-    // To read all conflicts for each name takes more than ten seconds.
+    // If the hub read all conflicts again for each name, this would take more than ten seconds.
     #expect(Self.milliseconds - before < 5_000)
     #expect(try lab.hubFile("f1000.jpg") == "the true one f1000.jpg")
     #expect(try beside("f1299.jpg", "a prank f1299.jpg") == "a prank f1299.jpg")
   }
 
-  /// The time of the processor, in this thread.
+  /// The processor time of this thread.
   private static var milliseconds: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

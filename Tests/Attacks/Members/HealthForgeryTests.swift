@@ -2,7 +2,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// A device describes only its own health, and the hub decides nothing by it.
+/// A bundle describes only the health of its own device. The hub makes no decision because of it.
 @Suite("Forged health")
 struct HealthForgeryTests {
   private let lab: AttackFixture

@@ -3,7 +3,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// The sender and the id of a bundle.
+/// Bundles with a false sender or a false id.
 @Suite("Forged identities")
 struct IdentityForgeryTests {
   private let lab: AttackFixture

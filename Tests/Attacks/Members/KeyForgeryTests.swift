@@ -9,7 +9,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// A key has one owner: the device that signed with it. An announcement gives no one a key.
+/// A key belongs to the device that has signed with it. A mere announcement does not make a key belong to a device.
 @Suite("Forged keys")
 struct KeyForgeryTests {
   private let lab: AttackFixture
@@ -62,12 +62,13 @@ struct KeyForgeryTests {
 
   @Test("a key that a device announced without a proof is that device's alone, and counts when it signs")
   func unproved() throws {
-    // Release 0.1 proves nothing, and signs with its new key as soon as the hub has acknowledged the announcement.
+    // Release 0.1 announces a key without a proof. It signs with the new key as soon as the hub has acknowledged the
+    // announcement.
     let key = SigningKey.testKey(8)
     #expect(try lab.refusal(of: lab.announcement(of: key.publicKey)) == nil)
     #expect(try lab.refusal(of: lab.forger.bundle(key: key) { _ in }) == nil)
     #expect(try lab.hub.device("evil").key == key.publicKey)
-    // A device that never used the key does not have it revoked.
+    // If the device never uses the announced key, the hub does not revoke this key together with the device.
     #expect(
       try lab.refusal(
         of: lab.forger.bundle(key: key) { $0.set("rotation", try lab.rotation(to: SigningKey.testKey(9).publicKey)) })
@@ -174,7 +175,7 @@ struct KeyForgeryTests {
 
   @Test("to revoke a device never revokes the hub's own key, or another device's")
   func revokedWithOthersKey() throws {
-    // An earlier build accepted such announcements.
+    // An earlier build accepted announcements of other owners' keys.
     for key in try [lab.hub.keys.ownKey(), lab.victim.keys.ownKey()] {
       let announced = "next_key = '\(key.line)', next_proved = 1"
       try lab.write("UPDATE satchel_devices SET \(announced) WHERE name = 'evil'", in: lab.hub.folder)
@@ -234,7 +235,7 @@ struct KeyForgeryTests {
     #expect(try reason(id, key) == nil)
   }
 
-  /// The request of a device that claims to be a former device.
+  /// A device's request that claims to continue a former device.
   private func request(_ continues: [JSONValue.Member]) throws -> String {
     let forger = try lab.forger
     let bytes = try forger.bundle(key: SigningKey.testKey(9)) {
@@ -274,7 +275,7 @@ struct KeyForgeryTests {
     #expect(refused.code == 3 && refused.error.contains("No present key of victim signed that"))
     #expect(try before.differences(to: Protected(lab)) == [])
     #expect(enrol(unproved, "--continues", "evil").code == 3)
-    // A signature of another statement proves nothing.
+    // A signature of another statement is no proof.
     var wrong = claim(of: lab.victim)
     let key = SigningKey.testKey(9).publicKey
     let heir = try #require(ReplicaID("6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607"))

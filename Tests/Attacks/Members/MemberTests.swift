@@ -4,14 +4,15 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// The table in `docs/SECURITY.md` about each member that a device writes, and the bundles that test it.
+/// The table in `docs/SECURITY.md` lists each member that a device writes. The tests forge bundles for each of these
+/// members.
 @Suite("Each member of a device's bundle")
 struct MemberTests {
   /// A row of the table.
   struct Member {
     let entry: String
     let name: String
-    /// The only reasons for the refusal of a bundle with a wrong value here.
+    /// The reasons with which the hub may refuse a bundle that has a wrong value in this member.
     let reasons: Set<String>
   }
 
@@ -25,7 +26,7 @@ struct MemberTests {
     }
   }
 
-  /// The words between back quotes.
+  /// The words between back quotes in a text.
   private static func quoted(_ text: String) -> [String] {
     text.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map {
       String($0.element)
@@ -53,7 +54,8 @@ struct MemberTests {
     }
   }
 
-  /// `StateMemberTests` does the same with `state.json`, which the hub compares only under certain conditions.
+  /// `StateMemberTests` tests `state.json` in the same way. It is separate, because the hub compares `state.json` only
+  /// under certain conditions.
   @Test(
     """
     no member changes what its device's user may not change, whatever it says: another device's, another user's, the \
@@ -85,7 +87,7 @@ struct MemberTests {
 
   typealias Filling = (inout Forger.Content) throws -> Void
 
-  /// A bundle for each value of a member, and a bundle without the member.
+  /// One bundle for each value of a member, and one bundle without the member.
   private func bundles(_ member: Member, of entry: ForgedEntry, in lab: AttackFixture) throws -> [Filling] {
     let values = try ForeignValues(lab).share(for: member.name)
     if entry == .manifest {
@@ -96,7 +98,8 @@ struct MemberTests {
     let known = samples.indices.filter { samples[$0][member.name] != nil }
     let places = known.isEmpty ? [0] : known
     return values.enumerated().map { number, value in
-      // Made when it is sent: a line of an export that the hub already has would be skipped.
+      // This closure makes the line when the bundle is sent. The hub would skip a line of an export that it has already
+      // merged.
       {
         let sample = try lab.forger.samples(of: entry)[places[number % places.count]]
         try $0.add(changed(sample, member.name, value), to: entry)
@@ -114,7 +117,7 @@ struct MemberTests {
     }
   }
 
-  /// The sample with another value, and with the id that the format requires.
+  /// The sample with another value in one member, and with the id that the format then requires.
   private func changed(_ sample: JSONValue, _ name: String, _ value: JSONValue) throws -> JSONValue {
     var members = sample.objectValue ?? []
     members.set(name, value)

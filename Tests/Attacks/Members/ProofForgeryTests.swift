@@ -3,11 +3,11 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// The answers of a device to the hub's request for the rows that differ.
+/// Forged answers of a device to the hub's request for rows that differ.
 @Suite("Forged answers about rows")
 struct ProofForgeryTests {
   private let lab: AttackFixture
-  /// The device's true digests and answers: one row of `replies` differs from the hub's row.
+  /// The device's true digests and answers. One row of `replies` differs from the hub's row.
   private let truth: JSONValue
 
   init() throws {
@@ -15,7 +15,7 @@ struct ProofForgeryTests {
     truth = try lab.trueAnswers()
   }
 
-  /// The true content, with other answers.
+  /// The true content, but with changed answers.
   private func state(_ change: (inout [JSONValue]) -> Void) -> JSONValue {
     var (members, answers) = (truth.objectValue ?? [], truth["answers"]?.arrayValue ?? [])
     change(&answers)
@@ -23,7 +23,7 @@ struct ProofForgeryTests {
     return .object(members)
   }
 
-  /// The true content, with one more row in the only answer.
+  /// The true content, but with one more row in its only answer.
   private func state(adding row: JSONValue) -> JSONValue {
     state { answers in
       var answer = answers[0].objectValue ?? []

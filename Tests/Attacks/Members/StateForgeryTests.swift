@@ -6,7 +6,8 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// The hub decides the state of a device. Bundles of revoked or replaced keys do not change it.
+/// The hub alone decides the state of a device. Bundles that are signed with revoked or replaced keys do not change the
+/// state.
 @Suite("Forged states")
 struct StateForgeryTests {
   private let lab: AttackFixture
@@ -52,7 +53,7 @@ struct StateForgeryTests {
     #expect(try lab.hub.importBundle(lab.evil.export().file).verdict == .imported)
   }
 
-  /// A bundle with an old number that replaces a photo of the attacker's user, and states that it is another bundle.
+  /// A bundle that replaces a photo of the attacker's user. It has an old number, and may claim to be another bundle.
   private func photo(by forger: Forger, later: Int64, as original: String? = nil) throws -> [UInt8] {
     try forger.bundle(later: later) { content in
       content.attachments = [Forger.file(at: "site/mine.jpg")]
@@ -69,7 +70,7 @@ struct StateForgeryTests {
 
   @Test("a revoked device brings no file by a bundle with an old number, whatever that bundle says about itself")
   func overtakenOfRevoked() throws {
-    // The device jumps over numbers, which its chain does not name.
+    // The device skips numbers. Its chain does not name exports with these numbers.
     #expect(try lab.refusal(of: lab.forger.bundle(later: 3)) == nil)
     let forger = try lab.forger
     let files = [

@@ -4,14 +4,15 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// Digests of rows in which one member is wrong. Everything else in the bundle is true, so that the hub compares the
-/// digests with its own rows.
+/// Digests of rows, with a wrong value in one member. The rest of the bundle is true, so the hub compares the digests
+/// with its own rows.
 @Suite("Each member of state.json")
 struct StateMemberTests {
   private let lab: AttackFixture
-  /// The true content. The hub requested all rows of `notes` and `replies`, so that an answer may name any key.
+  /// True content of `state.json`. The hub has requested all rows of `notes` and `replies`, so an answer may name any
+  /// key.
   private let truth: JSONValue
-  /// The attacker's last export that its emission acknowledges. The hub compares only rows of that time.
+  /// The attacker's last export that its newest emission acknowledges. The hub compares rows as of this export.
   private let acknowledged: Int64
 
   init() throws {
@@ -19,11 +20,11 @@ struct StateMemberTests {
     let sums = Array(0..<StateEntry.Table.sumCount)
     truth = try lab.trueAnswers(to: ["notes", "replies"].map { StateEntry.Question(Name($0), sums: sums) })
     acknowledged = try lab.forger.sequence
-    // The hub keeps its request until an emission carries it.
+    // The hub has a request for rows that no emission carries yet.
     try lab.write("UPDATE satchel_proofs SET asked = NULL", in: lab.hub.folder)
   }
 
-  /// The place of `replies` in a list of the true content.
+  /// The index of the table `replies` in a list of the true content.
   private func place(in list: String) throws -> Int {
     try #require(truth[list]?.arrayValue?.firstIndex { $0["table"] == "replies" })
   }
@@ -35,7 +36,7 @@ struct StateMemberTests {
     }
   }
 
-  /// Whether the hub compared the newest state that it accepted.
+  /// Whether the hub has compared the digests of the newest `state.json` that it accepted.
   private func isCompared() throws -> Bool {
     try lab.atHub("SELECT 1 FROM satchel_proofs WHERE device = '\(lab.evil.configuration.id)' AND words IS NULL")
       == ["1"]
@@ -89,7 +90,8 @@ struct StateMemberTests {
     #expect(try !lab.tellsSecrets(to: "evil"))
   }
 
-  /// Values that fit the format in one of the members: keys of hidden rows, a digest, other tables, columns and sums.
+  /// Values that fit the format of one of the members: keys of hidden rows, a digest, and other tables, columns and
+  /// sums.
   private static let values: [JSONValue] = [
     .string(#"["r2"]"#), .string(#"["n4"]"#), .string(String(repeating: "0f", count: 32)), "notes", "trips", "body",
     ["body", "id"], 2, 63,
@@ -99,7 +101,7 @@ struct StateMemberTests {
 }
 
 extension JSONValue {
-  /// The part at the end of a path: names of members, and places in lists. nil: there is none.
+  /// The value at the end of a path. A path consists of member names and list indexes. nil: there is no such value.
   fileprivate func part(at path: ArraySlice<String>) -> JSONValue? {
     guard let step = path.first else { return self }
     switch self {
@@ -111,8 +113,8 @@ extension JSONValue {
     }
   }
 
-  /// The value with another part at the end of a path.
-  /// - Parameter part: nil removes the part.
+  /// A copy of this value, with another value at the end of a path.
+  /// - Parameter part: the other value; nil: the value is removed.
   fileprivate func replacing(at path: ArraySlice<String>, by part: JSONValue?) -> JSONValue? {
     guard let step = path.first else { return part }
     switch self {

@@ -2,7 +2,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Volumes that a device's own key signs, with members that say what is not so.
+/// Volumes with untrue members, signed with a device's own key.
 @Suite("Each member of a device's volume")
 struct VolumeMemberTests {
   private static let common = ["from", "to", "dataset", "version", "user", "stamp"]

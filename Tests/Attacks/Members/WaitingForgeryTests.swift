@@ -7,7 +7,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// Bundles that nothing is wrong with and that can never be merged: whoever can sign can make any number.
+/// Correct bundles that can never be merged. A device that can sign can make any number of them.
 @Suite("Bundles that wait for ever")
 struct WaitingForgeryTests {
   private let lab: AttackFixture
@@ -21,12 +21,12 @@ struct WaitingForgeryTests {
     }
   }
 
-  /// Makes a bundle of a later version of the dataset.
+  /// Makes a bundle of a later version of the dataset. The bundle waits for that version.
   private func newer(_ later: Int64) throws -> [UInt8] {
     try lab.forger.bundle(later: later) { $0.set("version", 99) }
   }
 
-  /// Makes a bundle before which others are missing.
+  /// Makes a bundle that waits for missing earlier bundles.
   private func gap(_ later: Int64) throws -> [UInt8] {
     let forger = try lab.forger
     return try forger.bundle(later: later) { $0.set("base", .integer(forger.sequence + later - 1)) }
@@ -46,7 +46,7 @@ struct WaitingForgeryTests {
     #expect(try waiting == kept)
     let status = lab.tool("status").out
     #expect(status.split(separator: "\n").count { $0.contains("shop-evil-") } == 5 && status.contains("3 more"))
-    // No other device has less room for that.
+    // The other devices do not have less room because of these bundles.
     #expect(try lab.takesTheVictim())
   }
 

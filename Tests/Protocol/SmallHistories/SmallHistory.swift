@@ -1,19 +1,20 @@
 import Testing
 
-/// The events of a small history, in order.
+/// One event of a small history.
 enum SmallEvent: Hashable {
-  /// A device makes its next write.
+  /// A device makes the next write of its word.
   case write(Int)
-  /// A device gives column `a` the value that it had in the beginning.
+  /// A device sets column `a` back to its first value.
   case setBack(Int)
   case export(Int)
-  /// The hub imports a device's newest export, or the one before it.
+  /// The hub imports a device's newest export, or its second newest.
   case deliver(Int, isOlder: Bool)
   case emit(Int)
   /// A device imports the hub's newest emission for it.
   case answer(Int)
 
-  /// A device exports, and the hub imports that; the hub emits, and the device imports that.
+  /// `up`: a device exports, and the hub imports the export. `down`: the hub emits, and the device imports the
+  /// emission.
   static func up(_ device: Int) -> [SmallEvent] { [.export(device), .deliver(device, isOlder: false)] }
   static func down(_ device: Int) -> [SmallEvent] { [.emit(device), .answer(device)] }
 }
@@ -23,8 +24,8 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let events: [SmallEvent]
 
-  /// All words of a device's writes. After a delete only an insert writes anything, until an emission may bring the row
-  /// back.
+  /// All possible words of a device's writes in this schedule. After a delete, only an insert has an effect, until an
+  /// emission may bring the row back.
   func words(of device: Int) -> [[SmallWrite]] {
     var words: [(writes: [SmallWrite], isGone: Bool)] = [([], false)]
     for event in events {
@@ -43,9 +44,9 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
     self.events = events
   }
 
-  /// - Parameter text: words such as `a` (the device A writes), `a-` (it sets column `a` back), `EA` (it exports), `IA`
-  ///   (the hub imports the newest export), `IA-` (the one before it), `MA` (the hub emits for it), `RA` (it imports
-  ///   that), `UA` and `DA` (both steps of one way).
+  /// - Parameter text: the events, separated by spaces. `a`: the device A writes. `a-`: A sets column `a` back. `EA`: A
+  ///   exports. `IA`: the hub imports A's newest export. `IA-`: the hub imports A's second newest export. `MA`: the hub
+  ///   emits for A. `RA`: A imports this emission. `UA` and `DA` are the two events `up` and `down`.
   init(_ name: String, words text: String) {
     self.init("\(name): \(text)", text.split(separator: " ").flatMap { Self.events(String($0)) })
   }
@@ -63,7 +64,7 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Orders in which bundles are late, lost, repeated, overtaken or missing.
+  /// Orders in which bundles arrive late, twice or in another order, or do not arrive.
   static let troubled: [SmallSchedule] = [
     SmallSchedule("late", words: "a a b b EA EB IA IB MA MB RA RB"),
     SmallSchedule("between", words: "a EA IA a b EB IB b MA MB RA RB EB IB EA IA"),
@@ -76,15 +77,15 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
     SmallSchedule("meets two", words: "b UB b EB a a DA IB UA"),
   ]
 
-  /// All orders with this many writes and ways of a stick. Orders that differ only by exchanging the devices count
-  /// once. So do orders that differ only in the order of two events on different replicas, and orders that differ only
-  /// by ways on which the stick carries nothing new.
+  /// All orders of so many writes and trips of a stick. If orders differ only in the following ways, one of them is
+  /// enough: the devices are exchanged, two events on different replicas are exchanged, or a stick makes a trip without
+  /// carrying anything new.
   static func all(depth: Int) -> [SmallSchedule] {
     let words = ["a", "b", "DA", "DB", "UA", "UB"]
     var found: [SmallSchedule] = []
     func extend(_ prefix: [String]) {
       if prefix.count == depth {
-        // In the end both devices deliver in any case.
+        // At the end of a history both devices deliver anyway.
         let isNew = prefix.contains("b") && prefix.last?.first != "U"
         if isNew { found.append(SmallSchedule("all", words: prefix.joined(separator: " "))) }
         return
@@ -98,8 +99,8 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
     return found
   }
 
-  /// Whether a stick carries something new on its way `word`: down, what a device delivered since this way was last
-  /// taken; up, what the device wrote, or that it has a newer emission.
+  /// Whether the stick carries something new on the trip `word`. Down, it carries what a device delivered since the
+  /// last trip of this kind. Up, it carries the device's writes, or the statement that the device has a newer emission.
   private static func carriesNews(_ word: String, after prefix: [String]) -> Bool {
     guard word.count > 1, let device = word.last else { return true }
     let since = prefix.lastIndex(of: word).map { prefix[($0 + 1)...] } ?? prefix[...]
@@ -116,11 +117,11 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
 enum SmallWrite: String {
   case a, b
   case delete = "X"
-  /// It inserts the row, for the first time or again.
+  /// The device inserts the row, for the first time or again.
   case make = "I"
-  /// It gives column `a` the value that it had in the beginning.
+  /// The device sets column `a` back to its first value.
   case setBack = "0"
 
-  /// The writes of which all words are played.
+  /// The writes of which all combinations are played.
   static let free: [SmallWrite] = [.a, .b, .delete, .make]
 }

@@ -6,13 +6,13 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A hub and two devices that play a schedule with all rules and all words of writes at once, each word in its own row
-/// of each rule's table.
+/// A hub and two devices that play a schedule. All rules and all words of writes are played at once: each word has its
+/// own row in each rule's table.
 ///
-/// For each row: all three replicas have it alike in the end. Each written value is in the row, or was overwritten or
-/// deleted by a replica that had it, or is in a conflict.
+/// At the end, all three replicas must have the same rows. Each written value must be in a row or in a conflict, or a
+/// replica that had it must have overwritten or deleted it.
 final class SmallHistoryFixture {
-  /// The tables and their rules: a policy, and the kind of deletion or the grain of merges.
+  /// The tables and their rules. The rules are a policy, and the kind of deletion or whether whole rows are merged.
   private static let rules: [(table: String, members: String)] =
     ["newest", "hub", "device", "manual"].flatMap { policy in
       [
@@ -37,14 +37,14 @@ final class SmallHistoryFixture {
     init(_ path: String, _ mode: Database.Mode) throws { database = try Database(path: path, mode: mode) }
   }
 
-  /// One row with the writes to it.
+  /// One row, and the words of writes to it.
   private struct Item {
     let table: String
     let id: String
     let words: [[SmallWrite]]
     var next = [0, 0]
     var written: [(column: String, value: String)] = []
-    /// Values that were overwritten or deleted by a replica that had them.
+    /// Values that a replica had and then overwrote or deleted.
     var ended: Set<String> = []
   }
 
@@ -61,7 +61,7 @@ final class SmallHistoryFixture {
       try office.database.execute("CREATE TABLE \(table) (id TEXT PRIMARY KEY, a TEXT, b TEXT, gone INTEGER)")
     }
     let tables = Self.rules.map { #""\#($0.table)": { \#($0.members) }"# }.joined(separator: ", ")
-    // Each bundle changes a row of every history at once.
+    // Each bundle changes a row of every word at once, so the brake must not stop it.
     let brake = #""brake": { "delete": "100%", "change": "100%" }"#
     let definition = #"{ "dataset": "small", "version": 1, "snapshot": "never", \#(brake), "tables": { \#(tables) } }"#
     hub = try HubWorkspace.create(
@@ -79,7 +79,7 @@ final class SmallHistoryFixture {
     apps = try devices.map { try Replica($0.configuration.databasePath($0.folder), .readWrite) }
   }
 
-  /// Plays a schedule with all words, and returns the faults.
+  /// Plays a schedule with all words. Returns the faults.
   func play(_ schedule: SmallSchedule) throws -> [String] {
     played += 1
     let words = schedule.words(of: 0).flatMap { first in
@@ -126,7 +126,7 @@ final class SmallHistoryFixture {
     return path
   }
 
-  /// Both devices deliver and fetch until nothing is new.
+  /// Both devices deliver and import until nothing is new.
   private func close() throws {
     for _ in 0..<Self.mostClosingRounds {
       let before = try state()
@@ -143,7 +143,7 @@ final class SmallHistoryFixture {
   // MARK: writes
 
   private func write(on device: Int) throws {
-    // A write is later than all writes before it.
+    // Waits, so that this write gets a later time than all earlier writes.
     let clock = SystemClock()
     let now = clock.milliseconds()
     while clock.milliseconds() < now + 2 {}
@@ -186,19 +186,19 @@ final class SmallHistoryFixture {
 
   // MARK: checks
 
-  /// How one row ended at the hub.
+  /// The final state of one row at the hub.
   struct Outcome: Equatable, CustomStringConvertible {
     let row: String
     /// The kind and state of each conflict, in alphabetical order.
     let conflicts: [String]
 
-    /// Whether the row stays, and its column `gone` says that it is deleted. Its other values are of no use then.
+    /// Whether the row is only marked as deleted by its column `gone`. Then its other values do not matter.
     var isMarkedDeleted: Bool { row.hasSuffix("| 1") }
     var isOpen: Bool { conflicts.contains { $0.hasSuffix(" open") } }
     var description: String { "\(row) \(conflicts)" }
   }
 
-  /// The outcomes of the schedule that was played last, by table and words.
+  /// The outcomes of the last schedule, by table and words.
   func outcomes() throws -> [String: Outcome] {
     func name(_ table: String, _ id: String) -> String { "\(table) \(id.split(separator: " ").last ?? "")" }
     var kinds: [String: [String]] = [:]
@@ -216,7 +216,7 @@ final class SmallHistoryFixture {
       })
   }
 
-  /// The rows of the present schedule, as "table id | a | b | gone".
+  /// The rows of the present schedule, each as "table id | a | b | gone".
   private func rows(of database: borrowing Database) throws -> [String] {
     var found: [String] = []
     for (table, _) in Self.rules {

@@ -3,14 +3,14 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// All small histories of two devices, one row and two columns: they find for certain what random histories find by
-/// chance.
+/// All small histories of two devices, one row and two columns. Random histories find a fault only by chance. These
+/// histories find every small fault.
 @Suite("Small histories, all of them")
 struct SmallHistoryTests {
-  /// The most writes and ways of a stick in an order. `make histories DEPTH=7` plays longer ones.
+  /// The greatest number of writes and trips of a stick in an order. `make histories DEPTH=7` plays longer orders.
   private static let depth = ProcessInfo.processInfo.environment["SATCHEL_DEPTH"].flatMap { Int($0) } ?? 3
 
-  /// A run ends after so many faults, and shows no more of them.
+  /// A run ends after so many faults.
   private static let mostFaults = 20
 
   @Test("all replicas have the same row, and no value is lost", arguments: [0, 1])
@@ -21,8 +21,8 @@ struct SmallHistoryTests {
     #expect(wrong.isEmpty, "\(wrong.prefix(Self.mostFaults).joined(separator: "\n"))")
   }
 
-  /// The faults that `play` returns for each item, until there are many. Each item has its own world: rows and
-  /// conflicts stay in the databases, and a device looks at all open conflicts at each export.
+  /// The faults that `play` returns for all items, up to the limit. Each item has its own fixture, because rows and
+  /// conflicts stay in the databases, and a device reads all open conflicts at each export.
   private static func faults<Item>(
     of items: [Item], _ play: (SmallHistoryFixture, Item) throws -> [String]
   ) throws -> [String] {
@@ -36,8 +36,8 @@ struct SmallHistoryTests {
     return wrong
   }
 
-  /// All sequences of these words that contain `a` and `b`, with up to two words fewer than the depth has. They are few
-  /// at the usual depth, so `some` come first.
+  /// All sequences of these words that contain `a` and `b`. They have at most two words fewer than the depth. With the
+  /// usual depth there are few sequences, so `some` are added before them.
   private static func sequences(of words: [String], after some: [String]) -> [String] {
     var (all, last): ([String], [[String]]) = ([], [[]])
     for _ in 0..<max(0, depth - 2) {
@@ -47,8 +47,8 @@ struct SmallHistoryTests {
     return some + all.filter { !some.contains($0) }
   }
 
-  /// Plays each sequence of writes with two endings. Returns the outcomes that differ, but for those that `isEqual`
-  /// accepts.
+  /// Plays each sequence of writes with each of two endings. Returns the outcomes that differ. Differences that
+  /// `isEqual` accepts are left out.
   /// - Parameter policy: only tables with this policy count; empty: all tables.
   private func differences(
     after sequences: [String], _ endings: [String], under policy: String = "",
