@@ -1,8 +1,8 @@
 import Foundation
 
-/// Runs every measurement and prints its table. `QUICK` set to 1 measures less, in two minutes; `ONLY` names parts,
-/// with spaces between them: start, capture, cycle, peers, growth, scope, proof, memory.
-/// - Returns: Whether every limit was kept.
+/// Runs every measurement and prints its table. If `QUICK` is 1, measures less, in two minutes. `ONLY` names the parts
+/// to run, with spaces between them: start, capture, cycle, peers, growth, scope, proof, memory.
+/// - Returns: whether every limit was kept.
 func runBench() throws -> Bool {
   let environment = ProcessInfo.processInfo.environment
   let isQuick = environment["QUICK"] == "1"
@@ -24,7 +24,7 @@ func runBench() throws -> Bool {
   ]
   for (name, measure) in parts where only.isEmpty || only.contains(name) {
     try measure()
-    // Each table appears as soon as it is measured, even in a file.
+    // Each table is printed as soon as it is measured, even if the output goes into a file.
     fflush(nil)
   }
   let tally = Comparison.tally
@@ -37,7 +37,7 @@ func runBench() throws -> Bool {
   return tally.over == 0
 }
 
-/// The time of one repetition, in seconds.
+/// The time of one run of `body`, in seconds.
 func seconds(_ body: () throws -> Void) rethrows -> Double {
   let clock = ContinuousClock()
   let start = clock.now
@@ -51,7 +51,8 @@ func median(_ values: [Double]) -> Double {
   return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
 }
 
-/// Prints lines with aligned columns: the first column and the names to the left, the others to the right.
+/// Prints lines as columns. The first column and the column of names are aligned to the left, and the others to the
+/// right.
 func printTable(_ lines: [[String]]) {
   let widths = (lines.first ?? []).indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
   for line in lines {

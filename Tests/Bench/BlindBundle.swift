@@ -3,8 +3,8 @@ import SatchelHub
 import SatchelPlatform
 
 extension SurveyHub {
-  /// Signs the hub's newest bundle again, as a hub that knows nothing of unseen writes would. Without this, the device
-  /// would compare all its rows, because the bundle does not state the versions that they may have.
+  /// Signs the hub's newest bundle again, without the announcement that the hub understands unseen writes. This bundle
+  /// does not state the versions that rows may have. With the announcement, the device would compare all its rows.
   func makeBundleBlind() throws {
     let hub = try HubWorkspace.open("\(root)/hub", platform: .real)
     let key = try hub.keys.signing()

@@ -1,23 +1,24 @@
-/// The times of one piece of work and of its peers. In each round all of them ran one after the other.
+/// The times of one piece of work in Satchel and in other programs (peers). In each round, all of them ran one after
+/// the other.
 struct Comparison {
   enum Unit { case seconds, milliseconds, kibibytes, mebibytes }
 
   /// Another program that does similar work.
   private struct Peer {
     let name: String
-    /// The limit of our value divided by the peer's; nil: none.
+    /// The limit of Satchel's value divided by the peer's value; nil: there is no limit.
     let limit: Double?
     var values: [Double] = []
   }
 
   static let heads = ["what", "Satchel", "against", "theirs", "ratio", "limit", ""]
 
-  /// The number of lines in all tables that kept their limits, of those that did not, and of missing peers.
+  /// The numbers of table lines that kept their limits, of lines that did not, and of missing peers.
   nonisolated(unsafe) static var tally = (met: 0, over: 0, missing: 0)
 
   let what: String
   let unit: Unit
-  /// The limit of our value itself.
+  /// The limit of Satchel's value itself.
   let limit: Double?
   private(set) var ours: [Double] = []
   private var peers: [Peer] = []
@@ -30,14 +31,14 @@ struct Comparison {
 
   mutating func add(_ value: Double) { ours.append(value) }
 
-  /// - Parameter value: nil: this peer is not installed, and its line says so.
+  /// - Parameter value: the peer's value; nil: the peer is not installed, and its line says so.
   mutating func add(_ value: Double?, to name: String, atMost limit: Double? = nil) {
     if !peers.contains(where: { $0.name == name }) { peers.append(Peer(name: name, limit: limit)) }
     guard let value, let place = peers.firstIndex(where: { $0.name == name }) else { return }
     peers[place].values.append(value)
   }
 
-  /// A line for each peer; one line if there is no peer.
+  /// One line for each peer, or one line if there is no peer.
   func lines() -> [[String]] {
     let head = [what, text(median(ours))]
     if peers.isEmpty {
@@ -50,7 +51,7 @@ struct Comparison {
         Self.tally.missing += 1
         return start + [peer.name, "NOT INSTALLED", "", limit, "NOT MEASURED"]
       }
-      // The median of the rounds' ratios.
+      // The ratio of Satchel to the peer is the median over all rounds.
       let ratio = median(zip(ours, peer.values).map { $0 / $1 })
       let verdict = peer.limit.map { Self.verdict(ratio <= $0) } ?? ""
       return start + [peer.name, text(median(peer.values)), decimal(ratio, 2), limit, verdict]

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// Other programs that do a part of the same work. `scripts/bench-peers.sh` installs them. A program that could not be
-/// installed is nil, and the tables say so.
+/// Other programs that do a part of the same work. `scripts/bench-peers.sh` installs them. If a program could not be
+/// installed, its version is nil, and the tables say so.
 struct Peers {
   enum Peer: String, CaseIterable { case apsw, pygeodiff, sqldiff }
 
@@ -25,7 +25,7 @@ struct Peers {
 
   private func call(_ words: String) -> String { "'\(python)' '\(Self.folder)/peers.py' \(words)" }
 
-  /// How long a peer in Python needs for its work in a folder, in seconds, without the start of Python itself; nil: it
+  /// How long a peer in Python works in a folder, in seconds. The start of Python itself is not counted. nil: the peer
   /// is not installed.
   func time(_ peer: Peer, _ words: String, in folder: String) throws -> Double? {
     guard has(peer) else { return nil }
@@ -36,13 +36,14 @@ struct Peers {
     return seconds
   }
 
-  /// The installed peers, by version, and the missing ones.
+  /// The installed peers with their versions, and the missing peers.
   var words: String {
     Peer.allCases.map { "\($0.rawValue) \(versions[$0] ?? "NOT INSTALLED (run scripts/bench-peers.sh to see why)")" }
       .joined(separator: ", ")
   }
 
-  /// A shell command that compiles a minimal program in C for each work: the cost without merging, keeping or checking.
+  /// A shell command that compiles minimal programs in C. They show the cost of the work without merging, keeping or
+  /// checking.
   static func compileFloors(_ output: String) -> String {
     "cc -O2 -o \(output) '\(folder)/floors.c' -lsqlite3 -lsodium -lzstd"
   }

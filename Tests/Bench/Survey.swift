@@ -2,12 +2,12 @@ import SatchelSQLite
 import SatchelValues
 import TestSupport
 
-/// A survey's visits: 12 columns. The same rows in every run.
+/// A survey's visits, with 12 columns. The rows are the same in every run.
 struct Survey {
   enum Keys: String {
-    /// Random UUIDs in text.
+    /// Random UUIDs as texts.
     case text
-    /// Numbers that SQLite makes.
+    /// Numbers that SQLite assigns.
     case integer
   }
 
@@ -46,7 +46,7 @@ struct Survey {
     ]
   }
 
-  /// An existing visit that was not chosen before.
+  /// Chooses an existing visit that was not chosen before.
   mutating func takeVisit() -> Value {
     let place = random.below(ids.count)
     ids.swapAt(place, ids.count - 1)

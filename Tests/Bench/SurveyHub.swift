@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// A hub with a survey, a device that has all of it, and the tools.
+/// A hub with a survey, a device that has all rows of it, and the tools.
 final class SurveyHub {
   let root: String
   let visits: Int
   /// The folder of the tools that were built with this program.
   static let tools = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
   private let tools = SurveyHub.tools
-  /// Grows with each change, so that every change differs.
+  /// The number of changes so far. It is a part of each change, so that every change differs.
   private(set) var round = 0
   private var hasUsers = false
 
@@ -48,7 +48,8 @@ final class SurveyHub {
 
   deinit { try? FileManager.default.removeItem(atPath: root) }
 
-  /// A user for each of the first 25 of the 30 regions, and one for three of them, a tenth of all; each with a device.
+  /// Adds a user for each of the first 25 of the 30 regions, and one user for three regions, who sees a tenth of all
+  /// rows. Each user has a device.
   func addUsers() throws {
     if hasUsers { return }
     hasUsers = true
@@ -66,9 +67,9 @@ final class SurveyHub {
 
   static func region(_ number: Int) -> String { "r" + String(format: "%02d", number) }
 
-  /// Runs a script. Returns its time in seconds by the shell's own clock: Foundation needs up to 60 ms to notice the
-  /// end of a child process. Before it starts, all earlier writes are synced. Otherwise the first program that syncs
-  /// would pay for the copies made here.
+  /// Runs a script. Returns its time in seconds by the shell's own clock, because Foundation needs up to 60 ms to
+  /// notice the end of a child process. All earlier writes are synced first. Otherwise the first program that syncs
+  /// would have to wait for them.
   @discardableResult
   func bash(_ script: String) throws -> Double {
     let timed = "sync -f .\nbegun=$EPOCHREALTIME\n{\n\(script)\n}\necho \"$begun $EPOCHREALTIME\" > took"
@@ -81,7 +82,7 @@ final class SurveyHub {
     return times[1] - times[0]
   }
 
-  /// Runs one of the tools. Returns its time in seconds, and its peak memory in MiB.
+  /// Runs one of the tools. Returns its time in seconds and its peak memory in MiB.
   @discardableResult
   func tool(_ words: String) throws -> (seconds: Double, memory: Double) {
     let time = try bash("/usr/bin/time -o peak -f %M \(tools)/\(words) > /dev/null")
@@ -113,7 +114,7 @@ final class SurveyHub {
 
   // MARK: changes
 
-  /// Changes this many visits on the device, differently each time. Returns the SQL that did it.
+  /// Changes this many visits on the device, each time in another way. Returns the SQL.
   @discardableResult
   func changeOnTablet(_ count: Int) throws -> String {
     round += 1
@@ -125,7 +126,7 @@ final class SurveyHub {
     return sql
   }
 
-  /// Changes this many visits at the office. Returns the SQL that did it.
+  /// Changes this many visits at the office. Returns the SQL.
   @discardableResult
   func changeAtOffice(_ count: Int, from end: String = "ASC") throws -> String {
     round += 1
@@ -135,14 +136,14 @@ final class SurveyHub {
     return sql
   }
 
-  /// The size of the only file, or the largest, with this pattern, in KiB.
+  /// The size in KiB of the largest file that matches this pattern.
   func size(_ pattern: String) throws -> Double {
     let result = try runProgram(at: "/usr/bin/bash", ["-c", "stat -c %s \(pattern) | sort -n | tail -1"], in: root)
     return (Double(result.text.filter(\.isNumber)) ?? .nan) / 1024
   }
 }
 
-/// The hubs of a run, by their number of visits: each is made once.
+/// The hubs of a run, by their number of visits. Each hub is made only once.
 final class SurveyHubs {
   private var made: [Int: SurveyHub] = [:]
 

@@ -32,7 +32,7 @@ struct AttachedFileTests {
         epoch: Epoch(HandMade.bundle)!, incarnation: Incarnation(HandMade.bundle)!, received: EmissionNumber(1),
         sequence: SequenceNumber(1), chain: [])))
 
-  /// A device's bundle with these lines about files, and these contents.
+  /// A device's bundle with these lines about files, and with these file contents.
   private func bundle(
     _ lines: [String], _ blobs: [(name: String, content: [UInt8])] = [(name(content), content)],
     critical: String = "attachments"

@@ -28,7 +28,8 @@ struct DamageTests {
     }
   }
 
-  /// The compression is not signed: a few bits of a frame have no effect, or encode the same tar differently.
+  /// The signature does not cover the compression. So a few bits of a frame have no effect, or give another encoding of
+  /// the same tar.
   @Test("one bit that flips anywhere in the compressed file gives the same bundle or none")
   func compressedFlips() throws {
     let (right, digest) = try compressed()
@@ -48,7 +49,7 @@ struct DamageTests {
     for count in right.indices { #expect(try room.outcome(of: Array(right[..<count])).reason != nil, "\(count) bytes") }
   }
 
-  /// The good bundle, made by stock tools.
+  /// The correct bundle, compressed by stock tools.
   private func compressed() throws -> (file: [UInt8], digest: Digest) {
     try room.folder.write(tar(try good.signed()), to: "right.tar")
     try StockTool.zstd("-q", "-3", "--no-check", "right.tar", in: room.folder.path)

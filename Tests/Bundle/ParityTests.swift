@@ -6,7 +6,7 @@ import Testing
 
 @testable import SatchelBundle
 
-/// Volumes that are computed from other volumes.
+/// Parity volumes are computed from other volumes.
 @Suite("Parity volumes replace lost ones")
 struct ParityTests {
   let folder: TemporaryFolder
@@ -17,7 +17,7 @@ struct ParityTests {
   private var reader: BundleReader { BundleReader(platform: platform) }
   private let trusted = [SigningKey.testKey().publicKey]
 
-  /// Writes a bundle that carries so many random bytes. Returns its path.
+  /// Writes a bundle that contains so many random bytes. Returns its path.
   private func bundle(with bytes: Int, _ random: inout SplitMix64) throws -> String {
     var draft = try BundleDraft(in: folder.folder("outbox"), platform: platform)
     try folder.write((0..<bytes).map { _ in UInt8.random(in: 0...255, using: &random) }, to: "built")
@@ -36,14 +36,14 @@ struct ParityTests {
     return path
   }
 
-  /// A volume's data, and the path of its piece.
+  /// The data about a volume, and the path of its piece.
   private struct Piece {
     let volume: Manifest.Volume
     let path: String
     let bytes: Int64
   }
 
-  /// Cuts a bundle, and returns its pieces in the order in which they were made.
+  /// Cuts a bundle into volumes. Returns their pieces in the order in which they were made.
   private func pieces(of path: String, size: Int64, _ parity: ParityShare) throws -> [Piece] {
     var pieces: [Piece] = []
     let place = try folder.folder("cut")
@@ -59,7 +59,7 @@ struct ParityTests {
     return pieces
   }
 
-  /// Copies the piece of a volume.
+  /// Copies the piece of a volume to a lasting path.
   private func kept(_ bundle: borrowing VerifiedBundle) throws -> Piece {
     guard case .volume(let volume) = bundle.manifest.body, let part = bundle.path(of: .part) else {
       throw BundleError.truncated
@@ -69,7 +69,7 @@ struct ParityTests {
     return Piece(volume: volume, path: path, bytes: try folder.files.size(path))
   }
 
-  /// The bundle that these pieces make.
+  /// Joins these pieces. Returns the bytes of the bundle.
   private func joined(_ pieces: [Piece]) throws -> [UInt8] {
     let volume = try #require(pieces.first).volume
     let sizes = Set(pieces.compactMap { $0.volume.pieceBytes(ofPartWith: $0.bytes) })
@@ -95,7 +95,7 @@ struct ParityTests {
       let kept = Array(pieces.shuffled(using: &random).prefix(Int(parts)))
       #expect(try joined(kept) == whole, "\(round): \(kept.map(\.volume.part)) of \(parts) and \(share)")
     }
-    // One piece less is too few.
+    // With one piece less, the bundle cannot be joined.
     if parts > 1 { #expect(throws: BundleError.self) { try joined(Array(pieces.suffix(Int(parts) - 1))) } }
   }
 
@@ -122,7 +122,7 @@ struct ParityTests {
     #expect(Digest.of(try joined(Array(pieces.dropFirst()))) != last.volume.digest)
   }
 
-  /// Zeros without an end.
+  /// Produces zeros without an end.
   private final class Zeros: ByteSource {
     func read(into buffer: inout [UInt8]) throws -> Int { buffer.count }
   }
@@ -130,7 +130,7 @@ struct ParityTests {
   @Test(
     "a volume whose numbers are impossible is neither written nor read",
     arguments: [
-      // Part, parts, parity, whether critical names parity, and whether that is possible.
+      // Each case: part, parts, parity, whether `critical` names parity, and whether these values are possible.
       (1, 2, 0, false, true), (1, 2, 1, false, true), (3, 2, 1, true, true), (256, 2, 254, true, true),
       (3, 2, 0, true, false), (3, 2, 0, false, false), (3, 2, 1, false, false), (1, 2, 1, true, false),
       (4, 2, 1, true, false), (257, 2, 255, true, false), (1, 256, 1, false, false), (1, 2, 1 << 52, false, false),
@@ -148,7 +148,7 @@ struct ParityTests {
       from: .init(id: platform.random.identifier(), name: "tablet"),
       to: .init(id: platform.random.identifier(), name: "hub"), user: "ann", created: "2026-01-31T08:05:09Z",
       stamp: Stamp(rawValue: .max), body: .volume(volume))
-    // Writer and reader use the same rules.
+    // The writer must refuse the same values as the reader.
     let isWritten = (try? draft.seal(manifest, with: .testKey())) != nil
     #expect(isWritten == numbers.possible, "\(numbers)")
   }

@@ -244,7 +244,7 @@ struct RefusalTests {
       frame[5] = exponent
       #expect(try room.outcome(of: frame).reason == "too-large")
     }
-    // One segment: the frame's size, of eight bytes, is also the window's.
+    // The frame is a single segment. Its size of eight bytes is then also the size of its window.
     let one: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0xe0] + [0, 0, 0, 0, 0, 1, 0, 0] + zstd(right).dropFirst(6)
     #expect(try room.outcome(of: one).reason == "too-large")
   }

@@ -5,7 +5,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// Values in every spelling, and at every limit of one.
+/// Values in every spelling, and values at the limits of each spelling.
 let everyValue: [Value] = [
   .null, .integer(0), .integer(-1), .integer((1 << 53) - 1), .integer(1 - (1 << 53)), .integer(1 << 53),
   .integer(-(1 << 53)),

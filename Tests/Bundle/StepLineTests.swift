@@ -36,7 +36,7 @@ struct StepLineTests {
           sequence: SequenceNumber(1), chain: [])))
   }
 
-  /// The lines of a bundle of these steps, read again.
+  /// Writes a bundle with these steps, reads it again, and returns its lines.
   private func lines(_ steps: [(ApplyOrder, Int, Step)], behind first: [ChangeLine] = []) throws -> [ChangeLine] {
     var draft = try BundleDraft(in: folder.path, platform: platform)
     try draft.addSteps(of: Self.schemas, behind: first) { add in
@@ -67,7 +67,7 @@ struct StepLineTests {
     }
     let sorted = steps.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element)
     #expect(try lines(steps) == sorted.map { ChangeLine($2, schema: Self.schemas[$1]) })
-    // Steps usually come in this order.
+    // Steps usually arrive in this order.
     #expect(try lines(sorted) == sorted.map { ChangeLine($2, schema: Self.schemas[$1]) })
   }
 

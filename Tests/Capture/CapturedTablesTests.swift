@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import Testing
 
-/// The memory of an intact database must not hide later damage to it.
+/// Satchel remembers that it found a database intact. This must not hide damage that happens later.
 @Suite("Tables that were found before")
 struct CapturedTablesTests {
   @Test(

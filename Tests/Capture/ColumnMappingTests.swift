@@ -48,7 +48,7 @@ func reinstalled() throws {
     _ = try Capture.reinstall(in: database, tables: tables, generation: .zero)
   }
   #expect(try Capture.damage(in: database, tables: tables, dataset: dataset).isEmpty)
-  // `gone` is read as `c` and `a` as `b`: a new name in the position of a missing name is treated as the same column.
+  // `gone` is read as `c`, and `a` as `b`: a new name at the position of a missing name counts as the same column.
   try database.execute("UPDATE t SET b = 'y0' WHERE id = 2")
   try Capture.settle(tables, in: database)
   let steps = try PreImageStore.steps(tables, since: .zero, in: database)

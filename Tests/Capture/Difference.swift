@@ -2,7 +2,8 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// All rows of some tables that have a key, by table and key. Two copies of a database are compared by them.
+/// All rows of some tables that have a primary key, by table and key. Tests compare two copies of a database by this
+/// type.
 struct Contents: Equatable {
   private(set) var tables: [Name: [RowKey: Row]] = [:]
 
@@ -18,7 +19,7 @@ struct Contents: Equatable {
     }
   }
 
-  /// Applies one step. Returns an error in words if the step does not fit the present rows, or changes nothing.
+  /// Applies one step. Returns a message if the step does not fit the present rows, or changes nothing.
   mutating func apply(_ step: Step) -> String? {
     let current = tables[step.table]?[step.key]
     let next: Row?
@@ -53,7 +54,7 @@ struct Contents: Equatable {
   }
 }
 
-/// A value as an SQL literal; bytes that are no text in hexadecimal.
+/// A value as an SQL literal. Bytes that are not UTF-8 are written in hexadecimal.
 func literal(_ value: Value) -> String {
   switch value {
   case .null: return "NULL"
@@ -72,8 +73,8 @@ func list(_ values: [Value]) -> String { values.map(literal).joined(separator: "
 
 func list(_ row: Row) -> String { list(row.values) }
 
-/// A step as a line of text, for example `update t 1: b 'x' -> 'y'`, with its generation in front if that is not the
-/// first.
+/// A step as a line of text, for example `update t 1: b 'x' -> 'y'`. If its generation is not the first, the line
+/// begins with the generation.
 func text(_ step: Step, _ tables: [TrackedTable]) -> String {
   let columns = tables.first { $0.name == step.table }?.schema.columns ?? []
   let what =

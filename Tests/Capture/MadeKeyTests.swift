@@ -2,7 +2,7 @@ import Foundation
 import SatchelValues
 import Testing
 
-/// A default that gives each row another key.
+/// A default value that gives each row a random key.
 private let random = "DEFAULT (lower(hex(randomblob(8))))"
 
 @Test(

@@ -8,7 +8,7 @@ private func setting(_ name: String) -> UInt64? { ProcessInfo.processInfo.enviro
 
 private let lanes: UInt64 = 4
 
-/// SATCHEL_PROGRAMS sets the number of programs, SATCHEL_SEED the first one.
+/// SATCHEL_PROGRAMS sets the number of random programs, and SATCHEL_SEED the seed of the first one.
 @Test("the steps of random programs are the true difference", arguments: 0..<lanes)
 func randomPrograms(lane: UInt64) throws { try runPrograms(lane, RandomTable.primaryKeys) }
 
@@ -71,7 +71,7 @@ private func refusal(_ body: () throws(SQLiteError) -> Void) -> SQLiteError? {
 }
 
 extension SQLiteError {
-  /// Whether a statement could never have run, because of the generator or a trigger.
+  /// Whether the error shows that a statement could never run, because of a fault in the generator or in a trigger.
   fileprivate var isMistake: Bool {
     [
       "syntax", "no such table", "no such column", "ambiguous", "mismatch -", "too many", "no query solution",

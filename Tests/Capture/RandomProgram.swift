@@ -1,23 +1,23 @@
 import TestSupport
 
-/// A random database and the writes of random writers. Values are few, so that they collide.
+/// A random database, and random writes to it. There are few different values, so that they often collide.
 struct RandomProgram {
   enum Action {
     case statement(String, connection: Int)
-    /// A Satchel command that logs the local writes, if no writer blocks it.
+    /// A Satchel command logs the local writes, if no writer blocks it.
     case settle
-    /// A new generation, between two transactions.
+    /// A new generation begins between two transactions.
     case begin
   }
 
   let tables: [String]
-  /// The rules of tables that have some, by their names.
+  /// The rules of the tables, by table name. Tables without rules are left out.
   let rules: [String: String]
   let setUp: [String]
-  /// Rows that exist before capture, if SQLite accepts them, and the app's own triggers.
+  /// Statements before capture: rows that SQLite may refuse, and the app's own triggers.
   let attempts: [String]
   let actions: [Action]
-  /// Whether the tables of writes are compacted very often.
+  /// Whether the triggers compact Satchel's tables of writes very often.
   let tidiesOften: Bool
 
   init(seed: UInt64, _ kinds: [RandomTable.Kind]) {
@@ -57,7 +57,7 @@ struct RandomProgram {
     }
   }
 
-  /// The whole program as text, to run by hand.
+  /// The whole program as text, so that a person can run it.
   var text: String {
     let lines = actions.map { action in
       switch action {
@@ -85,8 +85,8 @@ struct RandomTable {
   private let declaration: String
   let rules: String?
 
-  /// The key of a table's rows. Constraints of the table come after all columns: they begin with `, PRIMARY KEY` or `,
-  /// UNIQUE`.
+  /// The key of a table's rows. In `columns`, constraints of the table come after all columns. They begin with `,
+  /// PRIMARY KEY` or `, UNIQUE`.
   typealias Kind = (columns: String, key: [String], made: Bool, rowid: Bool, options: String)
 
   static let primaryKeys: [Kind] = [
@@ -104,7 +104,7 @@ struct RandomTable {
     ("k ANY PRIMARY KEY", ["k"], false, true, "STRICT"),
   ]
 
-  /// `fid` and other PRIMARY KEYs beside the columns that identify the rows.
+  /// Keys of tables in which other columns than the PRIMARY KEY, for example `fid`, identify the rows.
   static let namedKeys: [Kind] = [
     ("fid INTEGER PRIMARY KEY, k TEXT NOT NULL UNIQUE", ["k"], false, true, ""),
     ("k TEXT NOT NULL UNIQUE, fid INTEGER PRIMARY KEY AUTOINCREMENT", ["k"], false, true, ""),
@@ -137,7 +137,7 @@ struct RandomTable {
         + (parent.map { " REFERENCES \($0) (k) ON DELETE \(action) ON UPDATE \(update)" } ?? ""))
     let generated = isStrict ? "ANY" : ""
     own.append(random.one(of: ["g \(generated) AS (a || b) STORED", "g \(generated) AS (p) VIRTUAL"]))
-    // Constraints of the table come after all columns.
+    // In SQL, constraints of the table must come after all columns.
     if let constraint {
       let parts = kind.columns.components(of: constraint)
       columns = [parts[0]] + own + [constraint.dropFirst(2) + parts[1]]
@@ -150,7 +150,7 @@ struct RandomTable {
     ])
     declaration = "CREATE TABLE \(name) (\(columns.joined(separator: ", "))) \(kind.options)"
     var indexes: [String] = []
-    // A column to which others refer must be unique.
+    // A column to which other tables refer must be unique.
     if kind.key.count > 1 { indexes.append("CREATE UNIQUE INDEX \(name)_k ON \(name) (k)") }
     if random.once(in: 4) { indexes.append("CREATE UNIQUE INDEX \(name)_i ON \(name) (b COLLATE NOCASE)") }
     if random.once(in: 4) { indexes.append("CREATE UNIQUE INDEX \(name)_j ON \(name) (p) WHERE \(name).a > 1") }

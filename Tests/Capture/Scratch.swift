@@ -5,7 +5,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// A folder in memory that is deleted when its test ends.
+/// A folder in memory. Its deinitialiser deletes it.
 final class Scratch {
   let folder: URL
 
@@ -19,7 +19,7 @@ final class Scratch {
 
   func callAsFunction(_ name: String) -> String { folder.appending(path: name).path() }
 
-  /// Runs SQL through the stock shell, which continues after a statement that fails.
+  /// Runs SQL with the stock sqlite3 shell. The shell continues after a statement that fails.
   func shell(_ database: String, _ sql: String) throws {
     let tool = "/usr/bin/sqlite3"
     try #require(
@@ -34,7 +34,7 @@ final class Scratch {
 }
 
 extension PreImageStore {
-  /// Every step since a generation, in an order in which they can be applied.
+  /// All steps since a generation, in an order in which they can be applied.
   static func steps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws -> [Step]
   {
     var found: [(place: ApplyOrder, number: Int, step: Step)] = []

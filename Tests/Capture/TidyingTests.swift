@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import Testing
 
-/// Writes that an app may repeat on one row; `#` is a growing number.
+/// Writes that an app may repeat for one row. `#` is replaced by a growing number.
 private let habits = [
   "UPDATE t SET a = #", "INSERT OR REPLACE INTO t VALUES ('k', #)",
   "INSERT INTO t VALUES ('k', #) ON CONFLICT DO UPDATE SET a = #",
@@ -87,7 +87,7 @@ func tidyingOfLoads() throws {
 }
 
 extension CapturedDatabase {
-  /// Makes the triggers compact the table after fewer writes than usual.
+  /// Changes the triggers, so that they compact the table after fewer writes than usual.
   func tidyOften(room: Int, interval: Int) throws {
     let database = try open()
     let triggers = try database.all(

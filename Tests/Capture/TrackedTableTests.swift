@@ -34,7 +34,7 @@ func refusals() throws {
   #expect(generated.problem.contains("uses a generated column") && generated.hint != nil)
   let chain = "CREATE TABLE t (id INTEGER PRIMARY KEY, a, g AS (a + 1), h AS (G + 1) UNIQUE)"
   #expect(try refusal(["t"], chain)?.problem.contains("uses a generated column") == true)
-  // An index that is not UNIQUE deletes nothing.
+  // An index that is not UNIQUE makes OR REPLACE delete no row.
   #expect(try refusal(["t"], "CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "CREATE INDEX i ON t (lower(a))") == nil)
 }
 
@@ -120,7 +120,7 @@ func drift() throws {
     let captured = try CapturedDatabase(["t"], setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, u UNIQUE, \"\u{e9}\")"])
     for change in changes { try captured.write(change) }
     let database = try captured.open()
-    // The present tables, which is how a command finds them.
+    // The tables as they are now, which a command would find.
     let tables = try TrackedTable.find(definition(["t"]), in: database)
     return try Capture.missingTriggers(in: database, tables: tables).map(\.text)
   }
@@ -171,7 +171,7 @@ func attached() throws {
 }
 
 extension CapturedDatabase {
-  /// A write by a connection that does not wait.
+  /// Writes through a connection that does not wait for a lock.
   func busyWrite(_ statement: String) throws {
     let database = try open()
     try database.execute("PRAGMA busy_timeout = 0")

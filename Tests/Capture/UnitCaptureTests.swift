@@ -5,7 +5,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// The writes of one database that get one unit number.
+/// Capture gives one unit number to the writes of one transaction.
 @Suite("Writes of one transaction have one unit")
 struct UnitCaptureTests {
   private let scratch: Scratch
@@ -29,7 +29,7 @@ struct UnitCaptureTests {
     return database
   }
 
-  /// The steps' tables and keys, grouped by unit; steps without a unit are alone.
+  /// The tables and keys of the steps, grouped by unit. A step without a unit is a group of its own.
   private func units(_ database: borrowing Database) throws -> Set<Set<String>> {
     let tables = try TrackedTable.find(definition, in: database)
     try Capture.settle(tables, in: database)
@@ -113,7 +113,7 @@ struct UnitCaptureTests {
       try database.first("SELECT sql FROM sqlite_schema WHERE name = 'satchel_tidy:a'") { $0.text(0) })
     try database.execute("DROP TRIGGER \"satchel_tidy:a\"")
     try database.execute(trigger.replacing("> \(32 << 20)", with: "> 100"))
-    // One row is written all the time, and others now and then: only that row joins them.
+    // The row a1 is written all the time, and the other rows only sometimes. Only a1 joins these writes.
     for turn in 0..<300 {
       try write("a1", in: database)
       if turn % 100 == 0 { try write("b\(turn / 100 + 1)", in: database) }

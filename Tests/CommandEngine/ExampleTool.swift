@@ -1,7 +1,7 @@
 import SatchelCommands
 import SatchelValues
 
-/// The effects of the example's commands.
+/// Records what the commands of the example tool did.
 struct Trace {
   var calls: [ParsedCommand] = []
   var failures: [CommandFailure] = []
@@ -24,7 +24,7 @@ private func command(
     options: options, examples: examples, changesData: changesData, run: run)
 }
 
-/// A tool with one command of each sort.
+/// An example tool with one command of each kind.
 let bag = ToolSpec<Trace>(
   name: "bag", summary: "carries things where there is no network", version: "1.2",
   commands: [
@@ -72,7 +72,7 @@ let bag = ToolSpec<Trace>(
   ])
 
 extension ToolSpec<Trace> {
-  /// The command that these words run.
+  /// Parses these words, and returns the command that they select.
   func parsed(_ words: String) throws -> ParsedCommand {
     guard case .run(_, let parsed) = try parse(words.split(separator: " ").map(String.init)) else { throw Refusal() }
     return parsed

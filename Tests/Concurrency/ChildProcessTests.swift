@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Programs beside the tests")
 struct ChildProcessTests {
-  /// Starts programs that run until they are released. Releases them when everything is read, or when that takes too
-  /// long.
+  /// Starts programs that run until they are released. They are released when everything has been read, or after a time
+  /// limit.
   private final class Others: @unchecked Sendable {
     private let allIsRead = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)

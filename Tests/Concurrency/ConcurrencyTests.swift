@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Other processes write and read while Satchel works", .serialized)
 struct ConcurrencyTests {
-  /// The app's pause between two writes: without it a writer would write thousands of rows a second.
+  /// The app's pause between two writes. Without it, a writer would write thousands of rows a second.
   private static let pause =
     """
     SELECT count(*) FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000) SELECT i FROM \
     n);
     """
 
-  /// Writes a row each turn and changes the row before, in separate transactions.
+  /// Writes a row in each turn and changes the row before it. These are two transactions.
   private func writer(_ field: Field, _ database: String, _ author: String) -> Worker {
     Worker(field.folder(database)) { shell, turn in
       try shell.ask("INSERT INTO notes VALUES ('\(author)-\(turn)', 1, '\(author)', \(turn), 'first words', NULL);")
@@ -20,7 +20,8 @@ struct ConcurrencyTests {
     }
   }
 
-  /// Reads twice in one transaction: nothing may change meanwhile, and a bundle must be there completely or not at all.
+  /// Reads twice in one transaction. Nothing may change between the two, and a bundle must be imported completely or
+  /// not at all.
   private func reader(_ field: Field, _ database: String, other author: String) -> Worker {
     Worker(field.folder(database)) { shell, _ in
       let count = "SELECT count(*), sum(number), count(words) FROM notes;"
@@ -57,7 +58,7 @@ struct ConcurrencyTests {
     }
     for worker in readers + writers.values { #expect(worker.complaint == nil) }
 
-    // The writes since the last delivery, and the hub's answer to them.
+    // Delivers the writes since the last delivery, and imports the hub's answer.
     try field.deliver()
     try field.answer()
     for (author, worker) in writers {
@@ -83,11 +84,11 @@ struct ConcurrencyTests {
     #expect(try field.rows("office.sqlite", "SELECT count(*) FROM satchel_conflicts") == ["0"])
     let longest = writers.values.map(\.longestTurn).max() ?? 0
     print("\(journal), \(Field.rows) rows: \(writers.values.map(\.turns)) turns of writers, the longest \(longest) s")
-    // Two writes and a pause.
+    // A turn consists of two writes and a pause.
     #expect(longest < Shell.patience)
   }
 
-  /// The device's status, without the free bytes of the disk: other programs change them.
+  /// The device's status without the disk's free space, because other programs change this number.
   private func state(of field: Field) throws -> NSDictionary {
     let status = try JSONSerialization.jsonObject(with: Data(field.device("status", "--json").utf8))
     let members = try #require(status as? [String: Any])

@@ -3,13 +3,13 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A hub and a device in their own folders, used by the built tools as processes.
+/// A hub and a device in their own folders. The tests run the built tools as processes.
 struct Field {
   let folder: TemporaryFolder
   private let tools: String
 
-  /// The number of rows on either side: `SATCHEL_ROWS`, or as many as a debug build processes in a second. For more
-  /// rows use the tools of a release build, in the folder `SATCHEL_TOOLS`.
+  /// The number of rows on each side. It is SATCHEL_ROWS, or so many rows as a debug build processes in a second. For
+  /// more rows, use the tools of a release build, in the folder SATCHEL_TOOLS.
   static let rows = ProcessInfo.processInfo.environment["SATCHEL_ROWS"].flatMap { Int($0) } ?? 1_000
 
   private static let definition = """
@@ -63,7 +63,7 @@ struct Field {
     try run("satchel", ["-C", folder("tablet")] + words)
   }
 
-  /// Runs a tool and returns its output. Throws if it fails.
+  /// Runs a tool and returns its output. Throws if the tool fails.
   private func run(_ tool: String, _ words: [String]) throws -> String {
     let result = try outcome(tool, words)
     guard result.status == 0 else {

@@ -3,11 +3,12 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Satchel commands that run at the same time, and beside an administrator with an open transaction. No journal mode
-/// lets two write at once. These tests show which command waits, and which must be run again.
+/// Satchel commands run at the same time as other commands, or while an administrator has an open transaction. In
+/// SQLite only one connection can write at a time. The tests show which command waits, and which command a person must
+/// run again.
 @Suite("Commands that meet")
 struct LockTests {
-  /// Starts the hub's tool and does not wait for it.
+  /// Starts the hub's tool, and does not wait for its end.
   private func start(_ field: Field, _ words: [String]) throws -> ChildProcess {
     try ChildProcess(builtProgram("satchel-hub"), ["-C", field.folder("hub")] + words, in: field.folder.path)
   }
@@ -24,7 +25,7 @@ struct LockTests {
     return Paths.join(outbox, try #require(names.last))
   }
 
-  /// Everything came once, and both sides are sound.
+  /// Expects that every row arrived once, and that both sides are sound.
   private func expectWhole(_ field: Field) throws {
     #expect(try field.rows("office.sqlite", "SELECT count(*) FROM notes WHERE author = 'tablet'") == ["\(Field.rows)"])
     #expect(
@@ -41,7 +42,7 @@ struct LockTests {
     let ends = try commands.map { try start(field, $0) }.map(end)
     #expect(ends.allSatisfy { [0, 4].contains($0) }, "\(ends)")
     #expect(ends.contains(0))
-    // A command that must be run again is run again.
+    // A person runs the commands that reported "busy" again.
     for words in commands { #expect(try end(of: start(field, words)) == 0) }
     try expectWhole(field)
   }
@@ -69,7 +70,7 @@ struct LockTests {
   func stale() throws {
     let field = try Field(journal: "wal")
     let file = try bundle(field)
-    // The process dies while it holds the lock: at its first write, and after its last one.
+    // The command is killed while it holds the lock: before its first write, or after its last write.
     for call in ["pwrite64", "/^rename"] {
       let killed = try StockTool.strace.run(
         ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGKILL:when=1"]

@@ -1,22 +1,22 @@
 import Foundation
 import TestSupport
 
-/// A stock `sqlite3` process that has a database open and runs one statement after the other.
+/// A stock `sqlite3` process that has a database open. It runs one statement after the other.
 final class Shell {
   private let process: ChildProcess
   private var unread: [UInt8] = []
   private var asked = 0
 
-  /// How long a writer waits for another one, in seconds: the time that Satchel promises.
+  /// How long a writer waits for another writer, in seconds. Satchel promises to need less time.
   static let patience = 5.0
 
   init(_ database: String) throws {
-    // By lines, so that an answer comes at once and not when a block is full.
+    // `stdbuf -oL` makes the process print each line at once, instead of a whole block.
     process = try ChildProcess("/usr/bin/stdbuf", ["-oL", "/usr/bin/sqlite3", "-batch", database], takesInput: true)
     try ask(".bail on\n.timeout \(Int(Self.patience * 1000))")
   }
 
-  /// Runs statements. Returns the lines of their rows when they are done; throws the shell's error output.
+  /// Runs statements. Returns the lines that they print, and throws the shell's error output.
   @discardableResult func ask(_ sql: String) throws -> [String] {
     asked += 1
     process.write("\(sql)\n.print done \(asked)\n".utf8)
@@ -28,7 +28,7 @@ final class Shell {
     throw ToolFailure("sqlite3 stopped at \(sql): \(process.complaint())")
   }
 
-  /// Ends the process, which releases its locks.
+  /// Ends the process. This releases its locks.
   func close() {
     process.endInput()
     process.wait()
@@ -56,7 +56,8 @@ final class Worker: @unchecked Sendable {
   private var longest = 0.0
   private var failure: String?
 
-  /// - Parameter turn: is repeated, with the number of the turn. It is timed, and its error ends the work.
+  /// - Parameter turn: is called again and again, with the number of the turn. Its time is measured, and an error ends
+  ///   the work.
   init(_ database: String, _ turn: @escaping @Sendable (Shell, Int) throws -> Void) {
     Thread.detachNewThread {
       do {
@@ -83,12 +84,13 @@ final class Worker: @unchecked Sendable {
 
   /// The number of completed turns.
   var turns: Int { lock.withLock { rounds } }
-  /// The longest turn, in seconds.
+  /// The time of the longest turn, in seconds.
   var longestTurn: Double { lock.withLock { longest } }
 
   private func stop() { lock.withLock { isStopping = true } }
 
-  /// Lets all of them work until `body` ends, and then finish their turns. Afterwards, check `complaint` of each.
+  /// Lets all workers work until `body` has ended, and waits for their last turns. Check each worker's `complaint`
+  /// afterwards.
   static func work(_ workers: [Worker], during body: () throws -> Void) throws {
     defer {
       for worker in workers { worker.stop() }
@@ -97,6 +99,6 @@ final class Worker: @unchecked Sendable {
     try body()
   }
 
-  /// The error that ended it early; nil: none.
+  /// The error that ended the work early; nil: there was no error.
   var complaint: String? { lock.withLock { failure } }
 }

@@ -1,5 +1,5 @@
-/// Commands after which hub and device continue although their histories or their rows parted, and imports that find
-/// that out.
+/// Commands by which hub and device continue after their histories or rows have parted. Also imports that find such a
+/// parting.
 extension CrashCase {
   static let ofPartedHistories = [
     CrashCase(
@@ -48,7 +48,7 @@ extension CrashCase {
         # The hub's doctor reports the difference until the device has shown its rows again.
         satchel -C tablet export --prove
         """,
-      // The second one keeps the value that was written unseen.
+      // The second conflict keeps the unseen value.
       conflicts: 2),
     CrashCase(
       testDescription: "a hub that was set back", tool: "satchel-hub", words: ["-C", "hub", "import", exportAboveHub],
@@ -73,16 +73,16 @@ extension CrashCase {
         """),
   ]
 
-  /// A shell command that expects that another command refuses a bundle.
+  /// A shell command that expects this other command to refuse a bundle.
   private static func refused(_ command: String) -> String { "code=0; \(command) || code=$?; test $code = 3" }
 
-  /// An export of the tablet on an emission that the hub does not know after it was put back.
+  /// An export of the tablet. It builds on an emission that the hub has no record of after it was set back.
   private static let exportAboveHub = "STICK/SATCHEL/camp/hub/tablet/camp-tablet-hub-2.satchel"
-  /// An emission of a copy of the hub. The hub made another one with this number.
+  /// An emission of a copy of the hub. The hub has made another emission with the same number.
   private static let otherEmission = "STICK/camp-hub-tablet-2.satchel"
 
-  /// The tablet is put back from a backup in which it did not have the new review, and its user writes again. A stick
-  /// has its former export.
+  /// The tablet is restored from a backup without the new review, and its user writes again. A stick has the export
+  /// from before the restore.
   private static let putBackDevice = [
     "bash", "-c",
     """
@@ -99,7 +99,7 @@ extension CrashCase {
     """,
   ]
 
-  /// A program writes into a row of the tablet while capture is off. The next export carries digests of all rows.
+  /// A program writes to a row of the tablet while capture is off. The next export carries digests of all rows.
   private static let writeUnseen = [
     "bash", "-c",
     """
@@ -113,7 +113,7 @@ extension CrashCase {
     """,
   ]
 
-  /// A copy of the hub makes an emission, and ends.
+  /// A copy of the hub makes an emission. Then the copy is removed.
   private static let emitFromCopy = [
     "bash", "-c",
     """

@@ -4,11 +4,13 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A hub, a device and a stick in a folder, used by the real programs. One program is killed at a chosen system call.
+/// A hub, a device and a stick in one folder. The real programs use them, and one program is killed at a chosen system
+/// call.
 final class CrashFixture {
   let folder: TemporaryFolder
 
-  /// The calls that change files: a process that dies before one of these has completed all earlier ones.
+  /// The system calls that change files. If a process is killed before one of these calls, all its earlier calls have
+  /// been completed.
   static let calls = [
     "write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat",
     "fchmodat", "ftruncate",
@@ -33,7 +35,7 @@ final class CrashFixture {
     try MadeFiles(in: CrashFixture(making: ()).folder, at: SystemClock().milliseconds())
   }
 
-  /// Both sides have changed rows that the other has not received; both changed one of them.
+  /// Makes a hub and a device. Each has changed rows that the other has not received, and both have changed one row.
   init() throws {
     let made = try CrashFixture.made.get()
     folder = try TemporaryFolder()
@@ -79,7 +81,7 @@ final class CrashFixture {
     try folder.write(Array("a lake".utf8), to: "hub/files/lake.jpg")
   }
 
-  /// A copy of a world in another folder.
+  /// A copy of another fixture in its own folder.
   init(copyOf other: CrashFixture) throws {
     folder = try TemporaryFolder()
     let copied = try runProgram(at: "/bin/cp", ["-a", "\(other.folder.path)/.", folder.path], in: folder.path)
@@ -87,7 +89,7 @@ final class CrashFixture {
     try moveHub(from: other.folder.path)
   }
 
-  /// The hub's workspace names its database by the path of the world in which it was made.
+  /// The hub's workspace contains the path of its database. In the copy, this path must lead to the copied database.
   private func moveHub(from origin: String) throws {
     let text = try folder.text("hub/satchel.json").replacingOccurrences(of: origin, with: folder.path)
     try Data(text.utf8).write(to: URL(filePath: folder("hub/satchel.json")))
@@ -107,8 +109,8 @@ final class CrashFixture {
     return result
   }
 
-  /// Runs a command on one side, `tablet` or `hub`, in the process of the test: that is faster than to start a program.
-  /// - Parameter words: a path must be absolute.
+  /// Runs a command of `tablet` or `hub` inside the test's process. This is faster than starting a program.
+  /// - Parameter words: the arguments. Paths in them must be absolute.
   private func runHere(_ side: String, _ words: String...) -> (code: Int32, console: CollectingConsole) {
     let console = CollectingConsole()
     let all = ["-C", folder(side)] + words
@@ -121,8 +123,8 @@ final class CrashFixture {
     if code != 0 { throw ToolFailure("sync of \(side): \(code) \(console.transcript)") }
   }
 
-  /// The number of times that a command makes each of the calls.
-  /// - Parameter code: the exit code that the command must have.
+  /// How often a command makes each of the system calls.
+  /// - Parameter code: the exit code with which the command must end.
   func counts(_ tool: String, _ words: [String], code: Int32) throws -> [String: Int] {
     let result = try strace(
       [
@@ -135,7 +137,7 @@ final class CrashFixture {
     return Dictionary(uniqueKeysWithValues: Self.calls.map { call in (call, lines.count { $0.contains(" \(call)(") }) })
   }
 
-  /// Runs a command that is killed before it makes a call for the n-th time.
+  /// Runs a command, and kills it before it makes this system call for the n-th time.
   func kill(_ tool: String, _ words: [String], at call: String, _ number: Int) throws {
     let result = try strace(
       [
@@ -148,10 +150,11 @@ final class CrashFixture {
     }
   }
 
-  /// Runs a command in which a call fails for the n-th time with an error such as ENOSPC.
+  /// Runs a command in which this system call fails for the n-th time, with an error such as ENOSPC.
   func fail(_ tool: String, _ words: [String], at call: String, _ number: Int, with error: String) throws -> ToolResult
   {
-    // With a filter in the kernel, strace stops the command only at these calls. It could send no signal then.
+    // With a filter in the kernel, strace stops the command only at these system calls. With this filter strace could
+    // not send a signal.
     try strace(
       [
         "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
@@ -163,8 +166,8 @@ final class CrashFixture {
 
   private func strace(_ words: [String]) throws -> ToolResult { try StockTool.strace.run(words, in: folder.path) }
 
-  /// Lets both sides continue normally, and checks that nothing was lost, doubled or left behind.
-  /// - Parameter conflicts: the number of conflicts that the hub has then.
+  /// Both sides continue normally. Expects that no row was lost, doubled or left behind.
+  /// - Parameter conflicts: the expected number of conflicts at the hub.
   func finish(conflicts: Int) throws {
     for side in ["tablet", "hub", "tablet", "hub", "tablet"] { try sync(side) }
     let rows = """
@@ -172,7 +175,7 @@ final class CrashFixture {
       SELECT max(version) FROM satchel_versions; SELECT * FROM reviews ORDER BY id; SELECT count(*) FROM \
       satchel_before_reviews;
       """
-    // Each of the device's three changes is in the log once, and no conflict is doubled.
+    // Each of the device's three changes must be in the log once. No conflict may be doubled.
     let counted = "SELECT count(*) FROM satchel_log WHERE device IS NOT NULL; SELECT count(*) FROM satchel_conflicts"
     let office = try StockTool.sqlite3("office.sqlite", rows + counted, in: folder.path).lines
     let tablet = try StockTool.sqlite3(
@@ -196,7 +199,7 @@ final class CrashFixture {
       return name.hasPrefix(".satchel-") || name == "satchel.unfinished"
     }
     #expect(left.isEmpty, "left behind: \(left)")
-    // Every bundle is in its workspace's ledger.
+    // Every bundle must be in the ledger of its workspace.
     let files = try ["sent", "outbox"].flatMap {
       try FileManager.default.contentsOfDirectory(atPath: folder("tablet/bundles/\($0)"))
     }
@@ -204,7 +207,7 @@ final class CrashFixture {
     #expect(files.count { $0.hasSuffix("satchel") } <= known)
   }
 
-  /// The content of all files of a folder, in the order of their paths.
+  /// The contents of all files in a folder, in the order of their paths.
   private func content(below path: String) throws -> String {
     let root = folder(path)
     return try FileManager.default.subpathsOfDirectory(atPath: root).sorted().map { name in

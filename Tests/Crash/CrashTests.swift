@@ -3,18 +3,18 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// One command of the operator's day, with the commands that must run before it.
+/// One command that an operator may run, and the commands that must run before it.
 struct CrashCase: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let tool: String
   let words: [String]
-  /// Commands that come first, each a tool and its words.
+  /// The commands that run first. Each is a tool and its arguments.
   var before: [[String]] = []
-  /// The exit code of the command if nothing disturbs it.
+  /// The exit code of the command if it is not killed.
   var code: Int32 = 0
-  /// A shell command that must succeed afterwards, before both sides continue.
+  /// A shell command that must succeed afterwards, before both sides continue; nil: there is none.
   var then: String?
-  /// The number of conflicts at the hub in the end.
+  /// The expected number of conflicts at the hub at the end.
   var conflicts = 1
 
   static let export = ["satchel", "-C", "tablet", "sync", "STICK"]
@@ -196,7 +196,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   ]
 
   private static let leave = ["satchel", "-C", "tablet", "renew", "--hub", "--request", "HERE/request"]
-  /// The hub is lost, and the next hub has what the office still has.
+  /// The hub is lost. A new hub begins with the rows that the office still has.
   private static let nextHub = """
     rm -r hub office.sqlite
     sqlite3 office.sqlite "CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT);
@@ -211,7 +211,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     satchel-hub -C hub emit --device tablet --to STICK
     """
 
-  /// The cases named in SATCHEL_CRASH; without it all.
+  /// The cases that SATCHEL_CRASH names, or all cases if it is not set.
   static let chosen: [CrashCase] = {
     guard let name = ProcessInfo.processInfo.environment["SATCHEL_CRASH"], !name.isEmpty else { return all }
     let found = all.filter { $0.testDescription == name }
@@ -221,7 +221,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     return found
   }()
 
-  /// The hub's files in a snapshot of its machine.
+  /// Copies the hub's files, like a snapshot of its machine.
   static let copyHub = ["bash", "-c", "mkdir copy; cp -a hub office.sqlite copy"]
   static let putBackHub = ["bash", "-c", "rm -r hub office.sqlite; cp -a copy/. .; rm -r copy"]
   private static let backup = ["bash", "-c", "satchel-hub -C hub backup HERE/monday.satchel; cp -a hub/keys safe"]
@@ -251,13 +251,13 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
       of: "HERE/", with: "\(world.folder.path)/")
   }
 
-  /// Lets both sides continue, and checks that nothing was lost, doubled or left behind.
+  /// Both sides continue. Expects that nothing was lost, doubled or left behind.
   func finish(_ world: CrashFixture) throws {
     if let then { try world.shell(expanded(then, in: world)) }
     try world.finish(conflicts: conflicts)
   }
 
-  /// The world just before the command.
+  /// A fixture in the state just before the command.
   func world() throws -> CrashFixture {
     let world = try CrashFixture()
     for command in before {
@@ -267,7 +267,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     return world
   }
 
-  /// Every call of the command, or `share` of them, evenly spread.
+  /// All system calls of the command, or `share` of them, evenly spread.
   func points(in world: CrashFixture, share: Int) throws -> [(call: String, number: Int)] {
     let copy = try CrashFixture(copyOf: world)
     let counts = try copy.counts(tool, words(in: copy, words), code: code)
@@ -317,7 +317,7 @@ struct CrashTests {
         crash.tool, crash.words(in: copy, crash.words), at: fault.call, fault.number, with: fault.error)
       // A failure after the last important step, or during cleaning up, need not be reported.
       #expect([crash.code, 1, 5].contains(result.status), "\(fault): \(result.status) \(result.complaint)")
-      // The message says what was wrong and where, and what to do next.
+      // The message must say what failed and where, and what to do next.
       if result.status != crash.code {
         #expect(result.complaint.split(separator: "\n").count >= 2, "\(fault): \(result.complaint)")
       }

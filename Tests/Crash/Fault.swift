@@ -1,10 +1,10 @@
 import Foundation
 import TestSupport
 
-/// A failing call of a command.
+/// One system call of a command that fails.
 struct Fault: CustomStringConvertible {
   let call: String
-  /// It is the n-th call of its name.
+  /// The call's number among the calls with its name, counted from 1.
   let number: Int
   let error: String
 
@@ -12,9 +12,9 @@ struct Fault: CustomStringConvertible {
 }
 
 extension CrashFixture {
-  /// Ways in which a command may fail: a full disk and a failing one, a medium that cannot be written, missing rights,
-  /// too many open files, and a stick that is pulled out while it is read. Either a few of each way, evenly spread over
-  /// the calls, or each call in one possible way.
+  /// Ways in which a command may fail: a full disk, a failing disk, a read-only medium, missing rights, too many open
+  /// files, and a stick that is pulled out while it is read. With `atEachCall`, each call fails in one possible way.
+  /// Otherwise a few calls fail in each way, evenly spread.
   /// - Parameter code: the exit code of the command if no call fails.
   func faults(_ tool: String, _ words: [String], code: Int32, atEachCall: Bool) throws -> [Fault] {
     let spread = atEachCall ? Self.each : Self.spread
@@ -47,11 +47,11 @@ extension CrashFixture {
     let name: String
     let number: Int
     let line: String
-    /// Whether it found its file, in the world's own folder.
+    /// Whether the call found its file, in the fixture's own folder.
     let isHere: Bool
   }
 
-  /// A command's calls of these names, in order.
+  /// The calls of a command that have one of these names, in order.
   private func calls(_ names: [String], of tool: String, _ words: [String], code: Int32) throws -> [Call] {
     let result = try StockTool.strace.run(
       [
@@ -70,7 +70,7 @@ extension CrashFixture {
     }
   }
 
-  /// Every file of the world with its content, except files that a mere look leaves behind.
+  /// All files of the fixture with their contents. Files that commands make although they only read are left out.
   func contents() throws -> [String: Data] {
     var contents: [String: Data] = [:]
     for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
@@ -80,7 +80,7 @@ extension CrashFixture {
     return contents
   }
 
-  /// Runs a shell command that can use the tools. Throws if one of them fails.
+  /// Runs a shell command that can use the tools. Throws if the command fails.
   func shell(_ words: String) throws {
     let tools = URL(filePath: builtProgram("satchel")).deletingLastPathComponent().path
     try StockTool.bash("-euc", "PATH=\(tools):$PATH\n\(words)", in: folder.path)

@@ -3,8 +3,8 @@ import SatchelCrypto
 import TestSupport
 import Testing
 
-/// The test vectors of C2SP/CCTV for the age format, which are kept beside the repository: files with their expected
-/// results.
+/// The test vectors of C2SP/CCTV for the age format: files with their expected results. They are kept beside the
+/// repository.
 private struct Vector: Sendable, CustomTestStringConvertible {
   let name: String
   var fields: [(name: String, value: String)] = []
@@ -14,7 +14,7 @@ private struct Vector: Sendable, CustomTestStringConvertible {
 
   static let folder = PackageFolder.data("cctv-age/testdata")
 
-  /// The vectors for X25519 and scrypt: armor and post-quantum recipients are not supported.
+  /// The vectors for X25519 and scrypt. Satchel does not support armor and post-quantum recipients.
   static func all() throws -> [Vector] {
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
     return try #require(names, "age's test vectors are missing: expected them in \(folder.path)").sorted()
@@ -32,7 +32,7 @@ private struct Vector: Sendable, CustomTestStringConvertible {
       fields.append((String(parts[0]), String(parts[1])))
     }
     file = Array(rest)
-    // The larger vectors are stored in zlib's form.
+    // The larger vectors are compressed with zlib.
     if values("compressed") == ["zlib"] {
       let unpack =
         "import sys, zlib; sys.stdout.buffer.write(zlib.decompress(open(sys.argv[1], 'rb').read()[int(sys.argv[2]):]))"
@@ -49,7 +49,7 @@ private struct Vector: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// The result of a vector's file, in the words of the vectors, and the output.
+/// Opens a vector's file. Returns the result, in the terms of the vectors, and the output.
 private func outcome(of vector: Vector, piece: Int) throws -> (word: String, payload: [UInt8]) {
   var opener = AgeOpener(try vector.key())
   var payload: [UInt8] = []
@@ -78,7 +78,7 @@ func ageVectors() throws {
     for piece in vector.file.count < 5_000 ? [1, 7, 100_000] : [4_099, 65_536, 1 << 20] {
       let (word, payload) = try outcome(of: vector, piece: piece)
       #expect(word == vector.values("expect").first, "\(vector.name), \(piece)")
-      // The output before a failure is the vector's payload, or the beginning of it.
+      // If opening fails, the output before the failure is the beginning of the vector's payload, or all of it.
       if let digest = vector.values("payload").first, word == "success" || piece == 1 {
         #expect(try sha256(payload) == digest, "\(vector.name), \(piece)")
       }

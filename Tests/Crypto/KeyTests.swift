@@ -46,7 +46,7 @@ func publicFiles() throws {
 func bentSecret() throws {
   let file = try testKey().fileBytes(comment: "x")
   let start = try #require(file.firstIndex(of: 0x0a)) + 1
-  // The unused salt and limits, bytes 6 to 53, are letters 8 to 71.
+  // Bytes 6 to 53 are the salt and the limits, which are unused here. In base64 they are the letters 8 to 71.
   for i in (start..<file.count - 1) where !(start + 8..<start + 72).contains(i) {
     for change: UInt8 in [1, 2, 4, 0x20] {
       var bent = file
@@ -61,7 +61,7 @@ func bentSecret() throws {
 func passwordProtected() throws {
   let file = try testKey().fileBytes(comment: "x")
   let text = String(decoding: file, as: UTF8.self)
-  // "Ed", two zeros, "B2" in base64, and with "Sc" in place of the zeros.
+  // Base64 of "Ed", two zeros and "B2". In the other text "Sc" takes the place of the zeros.
   let protected = text.replacing("RWQAAEIy", with: "RWRTY0Iy")
   #expect(protected != text)
   #expect(throws: KeyError.passwordProtected) { _ = try SigningKey(fileBytes: protected.bytes) }

@@ -5,7 +5,7 @@ import Testing
 
 private let phrase = "neun Äpfel am Fluss".bytes
 
-/// Runs a tool that asks for passwords, and answers each question with this password.
+/// Runs a tool that asks for passwords. Answers each question with this password.
 private func answering(_ password: [UInt8], _ command: [String], in folder: TemporaryFolder) throws -> ToolResult {
   try folder.write(password, to: "answer")
   let script = """
@@ -115,7 +115,7 @@ func ageBothWays(size: Int) throws {
   try folder.write(sealed(AgeSealer(password: password(), random: random)), to: "password.age")
   let told = try answering(phrase, ["age", "-d", "-o", "told", "password.age"], in: folder)
   #expect(told.status == 0, "\(told.text)\(told.complaint)")
-  // age writes no output file for an empty content.
+  // If the content is empty, age writes no output file.
   if size > 0 { #expect(try folder.read("told") == message) }
   #expect(throws: AgeError.wrongPassword) {
     _ = try opened(folder.read("password.age"), .password(#require(Password([1]))))

@@ -3,7 +3,7 @@ import SatchelCrypto
 import TestSupport
 import Testing
 
-/// A folder that is deleted when its test ends.
+/// A folder for one test. Its deinitialiser deletes it.
 final class Scratch {
   let folder: URL
 
@@ -17,7 +17,7 @@ final class Scratch {
   func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: folder.appending(path: name)) }
   func read(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: folder.appending(path: name))) }
 
-  /// Runs a stock tool in this folder. A tool that is not installed fails the test.
+  /// Runs a stock tool in this folder. If the tool is not installed, the test fails.
   @discardableResult
   func run(_ tool: String, from package: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
     let path = "/usr/bin/\(tool)"

@@ -5,7 +5,7 @@ import Testing
 
 private func read(_ json: String) throws -> DatasetDefinition { try DatasetDefinition(json: Array(json.utf8)) }
 
-/// A definition of one table, `t`, with these members.
+/// A definition with one table `t`, which has these members.
 private func table(_ members: String) -> String {
   #"{ "dataset": "d", "version": 1, "tables": { "t": { \#(members) } } }"#
 }
@@ -97,7 +97,7 @@ func proofs() throws {
 
 private let whichFile = "It is the file that names tables and rules: docs/DATASET.md describes it."
 
-/// A wrong definition, the place of its error, and a part of the message.
+/// Wrong definitions. Each has the place of its error, and a part of the message.
 private let wrong: [(json: String, place: String, problem: String, hint: String?)] = [
   ("", "", "it is not JSON", whichFile),
   ("{ \"dataset\": \"d\", }", "", "in line 1, column 19", whichFile),
@@ -302,6 +302,6 @@ func orphans() throws {
   #expect(hidden.orphans == .hidden && hidden.rules(for: "t")?.orphans == .hidden)
   #expect(hidden.rules(for: "u")?.orphans == .visible)
   #expect(String(decoding: hidden.source, as: UTF8.self) == #"{ "orphans": "hidden","# + json.dropFirst())
-  // A definition that says it stays as it is.
+  // If the definition already has the member, it stays unchanged.
   #expect(try hidden.saying(.visible).source == hidden.source)
 }

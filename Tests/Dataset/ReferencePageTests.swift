@@ -4,7 +4,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// `docs/DATASET.md` beside the parser and the schema.
+/// Compares `docs/DATASET.md` with the parser and with the schema.
 @Suite("The page about the dataset's definition")
 struct ReferencePageTests {
   private let page: String
@@ -16,7 +16,7 @@ struct ReferencePageTests {
     schema = try JSONValue.parse(Array(read("docs/schema/dataset.schema.json")))
   }
 
-  /// The sections with a member in their heading, each with its heading and its text.
+  /// The sections of the page, each with its heading and its text.
   private var sections: [(heading: Substring, text: Substring)] {
     page.components(separatedBy: "\n### ").dropFirst().map { section in
       let end = section.firstIndex(of: "\n") ?? section.endIndex

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// libFuzzer calls this with each input: the first byte chooses the surface for the rest.
+/// libFuzzer calls this function with each input. The first byte chooses the surface that reads the rest.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
@@ -11,7 +11,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   return 0
 }
 
-/// libFuzzer calls from one thread, one call after the other.
+/// libFuzzer makes all calls from one thread, one after the other.
 private enum Room {
   nonisolated(unsafe) static let shared: FuzzRoom = {
     do { return try FuzzRoom() } catch { fatalError("\(error)") }

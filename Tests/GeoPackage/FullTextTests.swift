@@ -2,7 +2,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Full-text indexes beside a table that is kept in step. The triggers of SQLite's own documentation maintain them.
+/// Full-text indexes of a table of the dataset. The triggers from SQLite's documentation maintain these indexes.
 @Suite("Full-text indexes")
 struct FullTextTests {
   private static let schema = """
@@ -41,7 +41,7 @@ struct FullTextTests {
     return expedition
   }
 
-  /// Checks that the indexes agree with the table, by their own check, and find its content.
+  /// Checks that each index agrees with its table, by FTS5's own check, and that it finds a word in exactly these rows.
   private func check(_ expedition: GeoPackageFixture, _ word: String, isIn ids: [Int64]) throws {
     for path in [expedition.office, expedition.database("one"), expedition.database("two")] {
       let database = try Database(path: path, mode: .readWrite)
@@ -110,7 +110,7 @@ struct FullTextTests {
     for path in [expedition.office, expedition.database("one"), expedition.database("two")] {
       try expedition.sql(path, "CREATE UNIQUE INDEX by_words ON notes (words)")
     }
-    // Capture must learn which rows OR REPLACE may delete through a new index.
+    // Capture must learn which rows OR REPLACE may delete because of the new index.
     expedition.hub("doctor", "--repair")
     for device in ["one", "two"] { expedition.device(device, "doctor", "--repair") }
     try expedition.sql(

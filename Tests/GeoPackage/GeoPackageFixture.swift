@@ -7,10 +7,10 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// A hub over a database, and devices that began with a template, used by the tools' commands.
+/// A hub with a database, and devices that began with a template. The tests use the tools' commands.
 final class GeoPackageFixture {
   let folder: TemporaryFolder
-  /// The ending of the databases' names.
+  /// The file name extension of the databases.
   let ending: String
 
   struct Outcome {
@@ -41,7 +41,7 @@ final class GeoPackageFixture {
     return Outcome(code: code, out: console.outText, error: console.errorText)
   }
 
-  /// Creates the hub over the office's database, for these tables, each with the same rules.
+  /// Makes a hub over the office's database. All these tables have the same rules.
   func found(_ tables: [String], rules: JSONValue = .object([])) throws -> Outcome {
     let members = tables.map { JSONValue.Member(name: $0, value: rules) }
     let definition: JSONValue = ["dataset": "land", "version": 1, "tables": .object(members)]
@@ -55,7 +55,7 @@ final class GeoPackageFixture {
     hub(["device", "provision", name, "--user", "ann", "--into", folder(name), "--template", folder(template)] + more)
   }
 
-  /// One device's changes go to the hub, and then the hub's changes to every device.
+  /// One device delivers its changes to the hub. Then all devices import the hub's changes.
   func round(from writer: String, to devices: [String]) throws {
     let exported = device(writer, "export", "--json")
     try #require(exported.code == 0, "\(exported.error)")
@@ -65,7 +65,7 @@ final class GeoPackageFixture {
     try bring(to: devices)
   }
 
-  /// The hub's changes go to the devices.
+  /// The devices import the hub's changes.
   func bring(to devices: [String], _ options: String...) throws {
     for name in devices {
       let emitted = hub(["emit", "--device", name, "--json"] + options)
@@ -80,7 +80,7 @@ final class GeoPackageFixture {
   /// Writes like an app that has the geometry functions.
   func sql(_ path: String, _ text: String) throws { try Database(path: path, mode: .create).execute(text) }
 
-  /// The rows of a query, a line each; blobs by their bytes.
+  /// The rows of a query, one text for each row. Blobs are shown as bytes.
   func rows(_ path: String, _ query: String) throws -> [String] {
     try Database(path: path, mode: .readOnly).all(query) { row in
       row.values(from: 0, count: row.columnCount).map { "\($0)" }.joined(separator: "|")

@@ -3,10 +3,11 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Features and their R-tree made by GIS tools, edited by such tools, and carried between three GeoPackages.
+/// GIS tools have made the features and their R-trees, and edit them. Satchel carries the features between three
+/// GeoPackages.
 @Suite("GeoPackages that others made", .enabled(if: Shared.isThere, Shared.absence))
 struct GeoPackageTests {
-  /// The office's file, a template made by emptying its tables, a hub, and two devices of the same user.
+  /// Makes the office's file, a template without rows, a hub, and two devices of the same user.
   private func open(_ file: String) throws -> (expedition: GeoPackageFixture, tables: [String]) {
     let expedition = try GeoPackageFixture()
     try Shared.copy(file, to: expedition.office)
@@ -14,7 +15,7 @@ struct GeoPackageTests {
     let tables = try Database(path: expedition.office, mode: .readOnly).all(
       "SELECT table_name FROM gpkg_contents WHERE data_type IN ('features', 'attributes') ORDER BY 1"
     ) { $0.text(0) }
-    // Plain SQLite can delete without the geometry functions.
+    // SQLite needs no geometry functions for a delete.
     try StockTool.sqlite3(
       "-bail", "empty.gpkg", tables.map { "DELETE FROM \(quoted($0))" }.joined(separator: ";"),
       in: expedition.folder.path)
@@ -28,7 +29,7 @@ struct GeoPackageTests {
     return (expedition, tables)
   }
 
-  /// Everything that must hold for a GeoPackage at any time. GDAL must read it without a warning.
+  /// Checks everything that must always hold for a GeoPackage. For example, GDAL must read it without a warning.
   private func check(_ path: String, _ tables: [String], in expedition: GeoPackageFixture) throws {
     #expect(try Rtrees.faults(in: Database(path: path, mode: .readOnly)) == [], "\(path)")
     #expect(try expedition.rows(path, "PRAGMA integrity_check") == expedition.rows(":memory:", "SELECT 'ok'"))
@@ -66,7 +67,7 @@ struct GeoPackageTests {
     for (place, table) in tables.enumerated() {
       let info = try #require(try Database(path: expedition.office, mode: .readOnly).tableInfo(.init(table)))
       let columns = info.schema.columns.filter { $0 != "fid" }
-      // One feature less, by plain SQLite; a copy of the first feature, and a change of the last.
+      // Plain SQLite deletes one feature. GDAL copies the first feature and changes the last one.
       try StockTool.sqlite3(
         expedition.database("gps"),
         "DELETE FROM \(quoted(table)) WHERE fid = (SELECT min(fid) + 1 FROM \(quoted(table)))",
@@ -87,7 +88,8 @@ struct GeoPackageTests {
           """
         )
       }
-      // Each edit costs a start of GDAL: both edits for one table, and one for each of the others.
+      // Each edit needs a start of GDAL, which is slow. So only one table gets both edits, and each other table gets
+      // one.
       for edit in place == 0 ? edits : [edits[place % edits.count]] {
         let done = try StockTool.ogrinfo("-q", expedition.database("gps"), "-sql", edit, in: expedition.folder.path)
         #expect(done.complaint.isEmpty, "\(edit): \(done.complaint)")
@@ -179,7 +181,7 @@ struct GeoPackageTests {
     }
   }
 
-  /// The triggers of the standard from version 1.4 on, instead of `update1` and `update3`.
+  /// The triggers that the standard has since version 1.4, in place of `update1` and `update3`.
   private static let newer = """
     DROP TRIGGER rtree_simple_geometry_update1;
     DROP TRIGGER rtree_simple_geometry_update3;

@@ -155,7 +155,7 @@ struct GeometryConflictTests {
     try survey.found()
     let first = try survey.quarrel("ST_Translate(geom, 100, 0, 0)", "ST_Translate(geom, 0, 7, 0)")
     let expedition = survey.expedition
-    // With bounds, which GDAL does not write for a point.
+    // This blob has bounds. GDAL writes no bounds for a point.
     let blob =
       """
       47500003797F00000000000000001C400000000000001C400000000000001C400000000000001C400101000000000000\

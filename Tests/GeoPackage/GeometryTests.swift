@@ -4,7 +4,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// The results of the functions for a value: ST_IsEmpty, ST_MinX, ST_MaxX, ST_MinY, ST_MaxY.
+/// The results of the five functions for a value: ST_IsEmpty, ST_MinX, ST_MaxX, ST_MinY and ST_MaxY.
 private func said(_ value: Value, in database: borrowing Database) throws -> [Value] {
   try database.first(
     "SELECT ST_IsEmpty(:g), ST_MinX(:g), ST_MaxX(:g), ST_MinY(:g), ST_MaxY(:g)", ["g": value]
@@ -58,13 +58,13 @@ final class GeometryTests {
     "values that are no geometry give NULL",
     arguments: [
       Value.null, .integer(1), .real(1.5), .string("GP"), .blob([]), .blob(Array("GP".utf8)),
-      // Another magic, another version, an envelope of an unknown kind, an unknown type, a type without a byte order.
+      // Another magic, another version, an unknown kind of envelope, an unknown type, and a type without a byte order.
       .blob(hexadecimal("4751 00 01 00000000 01 01000000 0000000000000000 0000000000000000")),
       .blob(hexadecimal("4750 01 01 00000000 01 01000000 0000000000000000 0000000000000000")),
       .blob(hexadecimal("4750 00 0b 00000000 01 01000000 0000000000000000 0000000000000000")),
       .blob(hexadecimal("4750 00 01 00000000 01 63000000 0000000000000000 0000000000000000")),
       .blob(hexadecimal("4750 00 01 00000000 02 01000000 0000000000000000 0000000000000000")),
-      // Four thousand million points in a few bytes.
+      // These few bytes claim to have four thousand million points.
       .blob(hexadecimal("4750 00 01 00000000 01 02000000 ffffffff 0000000000000000")),
       .blob(hexadecimal("4750 00 01 00000000 01 07000000 ffffffff 0000000000000000")),
     ])
@@ -102,18 +102,19 @@ final class GeometryTests {
         return abs(number - expected) < 1e-9
       }
     }
-    // From the right over a point near the top to the left, and through the bottom: half circles around (10, 0).
+    // The first arc goes from the right over a point near the top to the left. The second arc goes on through the
+    // bottom. Both are half circles around (10, 0).
     let nearTop = (10 + 5 * cos(1.0), 5 * sin(1.0))
     #expect(try close(arc([(15, 0), nearTop, (5, 0)]), [5, 15, 0, 5]))
     #expect(try close(arc([(15, 0), nearTop, (5, 0), (10, -5), (15, 0)]), [5, 15, -5, 5]))
-    // A whole circle: its end is its beginning.
+    // The end of the arc is its beginning, so the arc is a whole circle.
     #expect(try close(arc([(5, 0), (15, 0), (5, 0)]), [5, 15, -5, 5]))
-    // An eighth of a circle, between two of its corners.
+    // An eighth of a circle, which contains no top, bottom, left or right point of the circle.
     let (a, b, c) = ((5 * cos(0.2), 5 * sin(0.2)), (5 * cos(0.5), 5 * sin(0.5)), (5 * cos(0.9), 5 * sin(0.9)))
     #expect(try close(arc([a, b, c]), [c.0, a.0, a.1, c.1]))
   }
 
-  /// GDAL treats a geometry as empty only if its header says so, and cannot read curves that are not joined.
+  /// GDAL treats a geometry as empty only if its header says so. GDAL cannot read curves whose parts do not join.
   @Test("GDAL gives every geometry that it can read the same bounds")
   func sameAsGDAL() throws {
     let folder = try TemporaryFolder()

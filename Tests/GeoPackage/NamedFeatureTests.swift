@@ -3,7 +3,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// A layer whose features a uuid identifies. GDAL and QGIS use `fid`, which differs from file to file.
+/// A layer whose features a uuid identifies. GDAL and QGIS use `fid`, which is different in each file.
 @Suite("Features that a uuid identifies")
 struct NamedFeatureTests {
   private static let layer = """
@@ -20,7 +20,7 @@ struct NamedFeatureTests {
 
   init() throws { expedition = try GeoPackageFixture() }
 
-  /// Writes features in this order into a source that GDAL reads, with the constraints of the uuid.
+  /// Writes features in this order into a source that GDAL reads. The uuid has the given constraints.
   private func write(_ numbers: [Int], to source: String) throws {
     let rows = numbers.map { "POINT (\($0) \($0 * 2)),u\($0),oak\n" }
     try expedition.folder.write(Array(("WKT,uuid,kind\n" + rows.joined()).utf8), to: "\(source).csv")
@@ -34,8 +34,8 @@ struct NamedFeatureTests {
       in: expedition.folder.path)
   }
 
-  /// A hub over five features, and two devices that began with the emptied file. In the devices' files a table of the
-  /// app refers to features by `fid`.
+  /// Makes a hub with five features, and two devices that began with the emptied file. In the devices' files, a table
+  /// of the app refers to features by `fid`.
   private func open() throws {
     try write([1, 2, 3, 4, 5], to: "first")
     try load("first", "-f", "GPKG")
@@ -53,7 +53,7 @@ struct NamedFeatureTests {
     }
   }
 
-  /// Works like a GIS, which has the functions of the index.
+  /// Edits like a GIS, which has the functions of the R-tree.
   private func edit(_ path: String, _ sql: String) throws {
     let done = try StockTool.ogrinfo("-q", path, "-sql", sql, in: expedition.folder.path)
     #expect(done.complaint.isEmpty, "\(sql): \(done.complaint)")
@@ -104,7 +104,7 @@ struct NamedFeatureTests {
     try StockTool.sqlite3(
       "gps/data.gpkg", "INSERT INTO seen SELECT fid, uuid FROM trees", in: expedition.folder.path)
     let before = try fids(expedition.database("gps"))
-    // One feature is gone, one is new, and all have other numbers.
+    // One feature is missing in the new source, one is new, and all features have other numbers.
     try write([6, 5, 4, 2, 1], to: "second")
     try load("second", "-update", "-overwrite")
     #expect(expedition.hub("status").out.contains("the table trees was created again"))
@@ -133,7 +133,7 @@ struct NamedFeatureTests {
     #expect(status.out.contains("the column uuid may be NULL"), "\(status.out)")
     #expect(expedition.hub("emit", "--all").code == 1)
     #expect(expedition.hub("doctor", "--repair").code == 1)
-    // Loaded again from a source with the constraints, it works as before.
+    // The layer is loaded again from a source with the constraints. Then everything works as before.
     try load("second", "-update", "-overwrite")
     #expect(expedition.hub("doctor", "--repair").code == 0)
     #expect(expedition.hub("doctor").out == "All is well.\n")

@@ -1,10 +1,10 @@
 import Foundation
 import TestSupport
 
-/// Geometries in GeoPackage's form, made from a seed, with their expected properties.
+/// Random geometries in GeoPackage's form, with their expected properties. A seed repeats them.
 struct RandomGeometry {
   private(set) var blob: [UInt8] = []
-  /// minx, maxx, miny, maxy; nil: the geometry is empty.
+  /// The bounds in the order minx, maxx, miny, maxy; nil: the geometry is empty.
   private(set) var bounds: [Double]?
 
   private var random: SplitMix64
@@ -28,7 +28,7 @@ struct RandomGeometry {
       + numbers.flatMap { bytes($0.bitPattern, little) }
   }
 
-  /// - Parameter dimensions: 0: two, 1: Z, 2: M, 3: both.
+  /// - Parameter dimensions: 0: x and y; 1: also Z; 2: also M; 3: also Z and M.
   private mutating func geometry(_ code: Int, dimensions: Int, ewkb: Bool, depth: Int) {
     let little = random.once(in: 2)
     var type = UInt32(code)
@@ -42,7 +42,7 @@ struct RandomGeometry {
     let size = 2 + [0, 1, 1, 2][dimensions]
     switch code {
     case 1: point(size, little, mayBeEmpty: true)
-    // Arcs on one line reach no further than their points.
+    // All points of an arc are on one line. So the arc does not go beyond its points.
     case 2: points(random.below(5), size, little)
     case 8: points(random.once(in: 2) ? 0 : 3, size, little, inLine: true)
     case 3, 17:

@@ -19,8 +19,9 @@ enum Rtrees {
     ) { Tree(table: $0.text(0), column: $0.text(1)) }
   }
 
-  /// The faults: features missing from the tree, or with other bounds than the nearest 32-bit ones; entries without a
-  /// feature; wrong counts of features; and SQLite's findings about the tree itself.
+  /// The faults of all R-trees. A feature may be missing in the tree, or may have other bounds than the nearest 32-bit
+  /// numbers. An entry may have no feature, or a count of features may be wrong. SQLite's own findings about the tree
+  /// are included.
   static func faults(in database: borrowing Database) throws -> [String] {
     var faults: [String] = []
     for tree in try all(in: database) {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// GeoPackages from other programs. They are kept beside the checkout, and are never a part of it.
+/// GeoPackages from other programs. They are beside the checkout, and never a part of it.
 enum Shared {
   private static let folder = PackageFolder.data("geopackage")
 
@@ -11,7 +11,7 @@ enum Shared {
 
   static let all = ["base.gpkg", "base3.gpkg", "base_fk.gpkg", "db-base.gpkg", "db-edge-cases.gpkg", "db3d-base.gpkg"]
 
-  /// Makes a writable copy of the file at `path`.
+  /// Makes a writable copy of the named file at `path`.
   static func copy(_ name: String, to path: String) throws {
     try FileManager.default.copyItem(atPath: folder.appendingPathComponent(name).path, toPath: path)
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)

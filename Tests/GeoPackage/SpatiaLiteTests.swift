@@ -5,7 +5,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// GDAL includes SpatiaLite, which is the reference here.
+/// Compares Satchel with SpatiaLite. GDAL contains SpatiaLite.
 @Suite("Geometries written by GDAL and SpatiaLite")
 struct SpatiaLiteTests {
   private static let texts = [
@@ -66,7 +66,7 @@ struct SpatiaLiteTests {
     }
   }
 
-  /// A database of SpatiaLite with an indexed table, and a template made from it.
+  /// Makes a SpatiaLite database with an indexed table, and a template from it.
   private func makeOffice() throws -> GeoPackageFixture {
     let expedition = try GeoPackageFixture(ending: "sqlite")
     try expedition.folder.write(Array("WKT;name\nPOINT (1 2);a\nPOINT (3 4);b\n".utf8), to: "trees.csv")

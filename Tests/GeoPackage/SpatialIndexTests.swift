@@ -72,7 +72,7 @@ struct SpatialIndexTests {
       #expect(mended.code == 0 && mended.out.contains("Mended."), "\(mended.out)")
       #expect(tool("doctor").out == "All is well.\n")
       #expect(try Rtrees.faults(in: Database(path: path, mode: .readOnly)) == [])
-      // The bounds of the two wrong features: 2 and 3.
+      // The bounds cover only the two features that had wrong entries: 2 and 3.
       #expect(try expedition.rows(path, "SELECT max_x FROM gpkg_contents") == ["real(3.0)"])
     }
   }
@@ -95,7 +95,7 @@ struct SpatialIndexTests {
       "UPDATE trees SET fid = 8, geom = NULL WHERE fid = 9",
     ] {
       try survey.gdal(path, change)
-      // GDAL keeps no count of this layer any more, so it counts the features itself.
+      // GDAL has no stored count of this layer any more, so it counts the features itself.
       let faults = try Rtrees.faults(in: Database(path: path, mode: .readOnly)).filter { $0 != "trees: the count" }
       #expect(faults == [], "\(change)")
     }
@@ -103,7 +103,7 @@ struct SpatialIndexTests {
     #expect(counted.contains("Feature Count: 4"), "\(counted)")
     #expect(try expedition.rows(path, "SELECT count(*) FROM rtree_trees_geom") == ["integer(3)"])
     #expect(expedition.device("pad", "doctor").out == "All is well.\n")
-    // At the hub, a person removed the triggers.
+    // At the hub, a person removed the triggers of the R-tree.
     let triggers = try Database(path: expedition.office, mode: .readOnly).all(
       "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'rtree%'"
     ) { $0.text(0) }
@@ -184,7 +184,7 @@ struct SpatialIndexTests {
       try database.execute("INSERT INTO rtree_t_g SELECT fid, ST_MinX(g), ST_MaxX(g), ST_MinY(g), ST_MaxY(g) FROM t")
     }
     #expect(try database.spatialIndexFaults(of: ["t"]).isEmpty)
-    // Far enough to show.
+    // The change is larger than the rounding, so the check must find it.
     try database.execute(
       "UPDATE rtree_t_g SET maxx = maxx + abs(maxx) / 1e6 + 1e-20 WHERE abs(maxx) < 1e30 AND id < 200")
     let changed = Int(database.changes)

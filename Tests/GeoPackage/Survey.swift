@@ -5,13 +5,13 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// An office with a layer of trees made by GDAL, and two devices of one user who edit it.
+/// An office with a layer of trees that GDAL made, and two devices of one user, who edits this layer.
 struct Survey {
   let expedition: GeoPackageFixture
 
   /// - Parameters:
-  ///   - features: well-known text, one a feature.
-  ///   - kind: the layer's type.
+  ///   - features: the features as well-known text, one text for each.
+  ///   - kind: the type of the layer.
   init(_ features: [String], kind: String = "POINT", system: String = "EPSG:32633") throws {
     expedition = try GeoPackageFixture()
     let lines = ["WKT;name"] + features.enumerated().map { "\($1);tree \($0 + 1)" }
@@ -34,13 +34,13 @@ struct Survey {
     }
   }
 
-  /// Writes like a person with GDAL's spatial SQL.
+  /// Edits like a person who uses GDAL's spatial SQL.
   func gdal(_ path: String, _ sql: String) throws {
     let done = try StockTool.ogrinfo("-q", path, "-sql", sql, in: expedition.folder.path)
     try #require(done.complaint.isEmpty, "\(done.complaint)")
   }
 
-  /// Both devices set the geometry of the first tree to these expressions' results, and deliver. Returns the conflict.
+  /// Both devices set the geometry of the first tree by these SQL expressions, and deliver. Returns the conflict's id.
   func quarrel(_ gps: String, _ pad: String) throws -> String {
     for (device, geometry) in [("gps", gps), ("pad", pad)] {
       try gdal(expedition.database(device), "UPDATE trees SET geom = \(geometry) WHERE fid = 1")
@@ -54,7 +54,7 @@ struct Survey {
     return try #require(list?.first?["id"]?.stringValue)
   }
 
-  /// The layer as GDAL reads it: well-known text, a feature a line.
+  /// The layer as GDAL reads it: well-known text, one line for each feature.
   func read(_ path: String) throws -> [String] {
     try StockTool.ogrinfo(
       "-q", path, "-sql", "SELECT AsText(geom) AS t FROM trees ORDER BY fid", in: expedition.folder.path
@@ -62,7 +62,7 @@ struct Survey {
     .lines.compactMap { $0.components(separatedBy: "t (String) = ").dropFirst().first }
   }
 
-  /// The number of features that GDAL finds in a box, by the R-tree.
+  /// The number of features that GDAL finds in a box by the R-tree.
   func count(_ path: String, in box: [Double]) throws -> Int {
     let found = try StockTool.ogrinfo(
       ["-ro", "-so", path, "trees", "-spat"] + box.map { "\($0)" }, in: expedition.folder.path)

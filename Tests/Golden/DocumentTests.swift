@@ -16,7 +16,7 @@ func namedTests() throws {
   for name in names { #expect(sources.contains { $0.contains("\"\(name)\"") }, "\(name)") }
 }
 
-/// The path of each Swift file below `Tests`, and its text.
+/// The path and the text of each Swift file below `Tests`.
 private func testSources() throws -> [(path: String, text: String)] {
   let files = try #require(FileManager.default.enumerator(atPath: PackageFolder.file("Tests").path))
   return try files.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
@@ -34,7 +34,7 @@ func suitesOfHistories() throws {
   #expect(suites.count > 7)
 }
 
-/// Source code whose texts of several lines are on one line.
+/// Source code in which each string of several lines is put on one line.
 private func withWholeTexts(_ source: String) -> String {
   source.replacingOccurrences(of: #"\\\n\s*"#, with: "", options: .regularExpression)
     .replacingOccurrences(of: #""""\n\s*([\s\S]*?)\n\s*""""#, with: "\"$1\"", options: .regularExpression)
@@ -51,7 +51,7 @@ func shownDefinition() throws {
   for text in definitions { #expect(try DatasetDefinition(json: Array(text.utf8)).tables.count == 2) }
 }
 
-/// The Markdown files at the root, in `docs` and beside the bundles and recipes, with their text.
+/// The Markdown files at the root, in `docs`, and beside the bundles and recipes, with their text.
 private func documents() throws -> [(path: String, text: String)] {
   let folders = ["", "docs", "docs/decisions", "docs/guides", "bundles", "examples/recipes"]
   return try folders.flatMap { folder in
@@ -77,7 +77,7 @@ func links() throws {
   #expect(count > 30)
 }
 
-/// The text of all Swift files below `Sources`.
+/// The text of all Swift files below `Sources`, as one text.
 private func sources() throws -> String {
   let folder = PackageFolder.file("Sources")
   let files = try #require(FileManager.default.enumerator(atPath: folder.path)).compactMap { $0 as? String }

@@ -7,7 +7,7 @@ import Testing
 
 private let bundles = PackageFolder.file("bundles")
 
-/// The names of all golden bundles, without their ending.
+/// The names of all golden bundles, without the file name extension.
 private let golden: [String] = {
   let names = (try? FileManager.default.contentsOfDirectory(atPath: bundles.path)) ?? []
   return names.filter { $0.hasSuffix(".satchel") }.map { String($0.dropLast(8)) }.sorted()
@@ -17,7 +17,7 @@ private func text(_ name: String) throws -> String {
   try String(contentsOf: bundles.appending(path: "\(name).txt"), encoding: .utf8)
 }
 
-/// The public keys of `keys/`, with their files.
+/// The public keys in `keys/`, with the paths of their files.
 private func keys() throws -> [(path: String, key: PublicKey)] {
   let folder = PackageFolder.file("keys")
   let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".pub") }.sorted()
@@ -27,7 +27,7 @@ private func keys() throws -> [(path: String, key: PublicKey)] {
   }
 }
 
-/// The age identities of `keys/`, which were published for the tests.
+/// The age identities in `keys/`. They are published, because the tests need them.
 private func identities() throws -> [(path: String, identities: [AgeIdentity])] {
   let folder = PackageFolder.file("keys")
   let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".identity") }
@@ -38,7 +38,7 @@ private func identities() throws -> [(path: String, identities: [AgeIdentity])] 
   }
 }
 
-/// Runs a script beside the other reader over all golden bundles.
+/// Runs a script of the other reader, which is in Python, over all golden bundles.
 private func interop(_ script: String, _ words: String...) throws -> String {
   let folder = try TemporaryFolder()
   let path = PackageFolder.file("Tests/Interop/\(script).py").path

@@ -6,7 +6,8 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// A device itself numbers the units of its conflicts, so a number counts only for that device.
+/// Each device numbers the units of its conflicts by itself. So a unit number has a meaning only together with its
+/// device.
 @Suite("Conflicts of one unit are counted and listed as one")
 struct ConflictUnitTests {
   private let folder: TemporaryFolder
@@ -18,7 +19,7 @@ struct ConflictUnitTests {
     try #require(ConflictID(String(repeating: digit, count: 32)))
   }
 
-  /// A table of conflicts with their ids, the indices of their devices, and the units that they name.
+  /// Makes a table of conflicts. Each has an id, the index of its device, and the unit that it names.
   private func table(_ conflicts: [(id: Character, device: Int, unit: Character?)]) throws -> Database {
     let database = try Database(path: Paths.join(folder.path, "conflicts.sqlite"), mode: .create)
     try database.execute(ConflictTable.schema)
@@ -33,7 +34,7 @@ struct ConflictUnitTests {
     return database
   }
 
-  /// The ids of conflicts that are listed as one, by their first digits.
+  /// The conflicts that are listed as one unit, by the first digits of their ids.
   private func units(_ database: borrowing Database) throws -> [String] {
     let units = try ConflictTable.list([.open], in: database).units
     let page = try ConflictTable.page(ConflictFilter(), from: 0, count: 100, in: database)
@@ -45,7 +46,7 @@ struct ConflictUnitTests {
     return units.map { $0.members.map { String($0.record.id.text.prefix(1)) }.joined() }
   }
 
-  /// Reading in batches gives the same as reading at once.
+  /// Expects that reading conflicts in batches gives the same units as reading them at once.
   private func compareBatches(_ database: borrowing Database) throws {
     let all = try ConflictTable.list([.open], in: database)
     func ids(_ units: [ConflictUnit]) -> [[ConflictID]] { units.map { $0.members.map(\.record.id) } }

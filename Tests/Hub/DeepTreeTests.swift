@@ -7,8 +7,8 @@ import Testing
 
 @testable import SatchelHub
 
-/// Trees in which most rows have more rows above them than SQL looks at by itself. Judged by the rules as one statement
-/// without a bound.
+/// Trees in which most rows have more ancestors than the SQL of a rule visits by itself. The results must equal those
+/// of one SQL statement without this bound.
 @Suite("Rows of deep trees")
 struct DeepTreeTests {
   @Test(
@@ -32,7 +32,8 @@ struct DeepTreeTests {
   func chain(_ spelling: TreeHistory.Spelling) throws {
     let count = 2_000
     let read = try TreeHistory(seed: 1, .none, spelling).growAndFell(rows: count)
-    // Each row as it comes, and below each row that goes none. It would be some millions by the square.
+    // Each row is read about twice: when it is inserted, and before it is deleted. A quadratic cost would be some
+    // millions.
     #expect(read > count / 2 && read < 4 * count, "\(read)")
   }
 
@@ -44,7 +45,8 @@ struct DeepTreeTests {
   }
 }
 
-/// A hub's database with a tree, over which programs write in one transaction while a user looks at it.
+/// A hub's database with a tree. Programs write to it in one transaction, while the test asks for the rows that a user
+/// may see.
 struct TreeHistory {
   enum Rule: String, CaseIterable, CustomTestStringConvertible {
     case none, ofRow, ofTree, ofOtherTable
@@ -61,7 +63,7 @@ struct TreeHistory {
     }
   }
 
-  /// How rows name the rows above them.
+  /// How a row names its parent.
   enum Spelling: String, CaseIterable, CustomTestStringConvertible {
     case exact, anyLetters
 
@@ -69,7 +71,7 @@ struct TreeHistory {
   }
 
   struct Tally {
-    /// The number of answers about rows with more rows above them than the bound.
+    /// The number of checked rows that have more ancestors than the bound.
     var deepSeen = 0
     var deepHidden = 0
     var takenBack = 0
@@ -82,7 +84,7 @@ struct TreeHistory {
   }
 
   private static let bound = 2
-  /// All keys that rows of these tables have.
+  /// All keys that rows of these tables may have.
   private static let keys: [(table: Name, keys: [RowKey])] = [
     ("nodes", (0..<14).map { RowKey([.string("n\($0)")]) }), ("leaves", (1...5).map { RowKey([.integer($0)]) }),
   ]
@@ -123,7 +125,7 @@ struct TreeHistory {
       """
   }
 
-  /// Checks a rule of the tree as a hub does before it takes the rule.
+  /// Checks the tree's rule, as a hub does before it accepts a rule.
   func check(visible rule: String) throws {
     let definition = try DatasetDefinition(json: Array(Self.definition(visible: rule).utf8))
     let tables = try TrackedTable.find(definition, in: store.database)
@@ -152,7 +154,7 @@ struct TreeHistory {
 
   private struct TakenBack: Error {}
 
-  /// Looks inside a savepoint, and takes it back. It may contain another savepoint.
+  /// Asks for rows inside a savepoint, and then rolls the savepoint back. The savepoint may contain another one.
   private mutating func takeBack(_ scope: ScopeStore, _ whole: WholeRules, _ tally: inout Tally) throws {
     do {
       try store.database.savepoint {
@@ -180,7 +182,7 @@ struct TreeHistory {
     }
   }
 
-  /// Most rows hang below another one, and most are open.
+  /// Writes a node. Most nodes have a parent, and most are open.
   private mutating func writeNode() throws {
     let name = name()
     let known = try store.rows[place("nodes")].row(RowKey([name]))
@@ -226,7 +228,7 @@ struct TreeHistory {
     if isSeen { tally.deepSeen += 1 } else { tally.deepHidden += 1 }
   }
 
-  /// Asks about all rows at once, in a scope that was not asked before.
+  /// Asks for all rows at once, in a new scope.
   private func lookAtAll(_ whole: WholeRules) throws {
     let scope = ScopeStore(store, user: user, shallow: Self.bound)
     for (table, keys) in Self.keys {
@@ -241,8 +243,8 @@ struct TreeHistory {
 
   // MARK: a long chain
 
-  /// Inserts a chain from above, asks about each row as it comes, and deletes it from below.
-  /// Returns how many rows were read for that beyond the bound.
+  /// Inserts a chain from its top, and asks for each row when it is inserted. Then deletes the chain from its bottom.
+  /// Returns the number of rows that were read beyond the bound.
   func growAndFell(rows count: Int) throws -> Int {
     let nodes = try place("nodes")
     let rows = store.rows[nodes]
@@ -264,7 +266,7 @@ struct TreeHistory {
   }
 }
 
-/// The rules as they are without a bound.
+/// Evaluates the rules without a bound.
 private final class WholeRules {
   private let store: HubStore
   private let rules: ScopeRules
@@ -287,7 +289,7 @@ private final class WholeRules {
     return try question.statement.step()
   }
 
-  /// The number of rows above a node.
+  /// The number of ancestors of a node.
   func depth(of key: RowKey) throws -> Int64 {
     try store.database.first(
       """

@@ -12,7 +12,7 @@ import Testing
 struct EmitterTests {
   private static let names = ["ann", "ben", "cem"]
 
-  /// A hub with three devices of users who see different rows.
+  /// Makes a hub with three devices. Their users see different rows.
   private func world() throws -> ExchangeFixture {
     let world = try ExchangeFixture()
     for (tier, name) in Self.names.enumerated() { _ = try world.device(name, user: name, tier: 4 * tier + 1) }
@@ -21,7 +21,7 @@ struct EmitterTests {
 
   private func write(_ sql: String, _ world: ExchangeFixture) throws { try world.write(sql, in: world.hub.folder) }
 
-  /// A copy of the hub with the same time and random numbers as every other copy.
+  /// A copy of the hub. All copies have the same time and the same random numbers.
   private func copy(_ hub: String, as name: String, in world: ExchangeFixture) throws -> HubWorkspace {
     try FileManager.default.copyItem(atPath: hub, toPath: world.folder(name))
     let platform = Platform(

@@ -10,7 +10,7 @@ struct FoundRowTests {
   let folder: TemporaryFolder
   let store: HubStore
 
-  /// Rows whose names are misleading, with rules that are true, false, NULL and numbers.
+  /// Makes rows with misleading names. The results of their rules are true, false, NULL or numbers.
   init() throws {
     folder = try TemporaryFolder()
     let database = try Database(path: folder("data.sqlite"), mode: .create)

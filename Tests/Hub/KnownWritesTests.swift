@@ -10,7 +10,7 @@ import Testing
 struct KnownWritesTests {
   private let folder: TemporaryFolder
   private let store: HubStore
-  /// The tags of the row with the number 1.
+  /// The index of the column `tags` in a row.
   private let tags = 1
 
   init() throws {

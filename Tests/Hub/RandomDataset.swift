@@ -1,7 +1,7 @@
 import TestSupport
 
-/// A random dataset with rules of every kind, and writers of its tables without any order. There are few values, so
-/// that references meet. Some tables have names that Satchel's own SQL uses too.
+/// A random dataset with rules of every kind, and random writes to its tables. There are few values, so that references
+/// often match. Some tables have names that Satchel's own SQL uses too.
 struct RandomDataset {
   private(set) var tables: [RandomTable] = []
   private let orphans: String?
@@ -22,7 +22,7 @@ struct RandomDataset {
       + tables.map(\.schema).joined(separator: ";\n")
   }
 
-  /// Children need not come after their parents in it.
+  /// The definition as JSON. Child tables may come before their parents.
   var definition: String {
     let rules = tables.reversed().map { "\"\($0.name)\": \($0.rules)" } + ["\"grants\": {}"]
     return """
@@ -44,13 +44,14 @@ struct RandomDataset {
     ])
   }
 
-  /// A hub refuses a database with rows whose key holds NULL. Such rows may come later.
+  /// SQL that deletes rows with NULL in their key, because a hub refuses a database with such rows. Apps may insert
+  /// such rows later.
   var deletionOfNameless: String {
     "DELETE FROM grants WHERE user IS NULL OR target IS NULL;"
       + tables.map(\.deletionOfNameless).joined(separator: ";\n")
   }
 
-  /// A write of any program. It may fail.
+  /// A random write of an app. SQLite may refuse it.
   func write(_ random: inout SplitMix64) -> String {
     if random.once(in: 12) {
       let user = random.one(of: ["'ann'", "'ben'", "'ann'", "NULL"])
@@ -62,7 +63,7 @@ struct RandomDataset {
   }
 }
 
-/// One table of a random dataset: a key of some kind, `tier`, `word`, and references.
+/// One table of a random dataset. It has a random kind of key, `tier`, `word`, and references.
 struct RandomTable {
   let name: String
   var visible: String?
@@ -100,12 +101,12 @@ struct RandomTable {
     let own = RandomTable(name, key: key)
     for parent in parents + (0..<[0, 0, 0, 1, 1, 2][random.below(6)]).map({ _ in own }) {
       let number = references.count
-      // Sometimes not by the key.
+      // Some references do not use the parent's primary key.
       let to =
         random.once(in: 5)
         ? [Column(name: "word", type: "TEXT")] : random.once(in: 4) ? parent.key.reversed() : parent.key
       let columns = to.enumerated().map { place, column in
-        // Sometimes by a column of another type.
+        // Some referring columns have another type.
         Column(
           name: "r\(number)_\(place)",
           type: random.once(in: parent.name == name ? 3 : 5) ? random.one(of: ["TEXT", "INTEGER", ""]) : column.type)
@@ -166,7 +167,7 @@ struct RandomTable {
   func write(_ random: inout SplitMix64) -> String {
     let others = ["tier", "word"] + references.flatMap(\.columns).map(\.name)
     let keyNames = key.map(\.name)
-    // A row without a name, if SQLite allows it.
+    // Some keys contain NULL, if SQLite allows that.
     let keyValues = key.map { _ in random.once(in: 25) ? "NULL" : Self.value(&random) }
     let isRow = zip(keyNames, keyValues).map { "\($0) IS \($1)" }.joined(separator: " AND ")
     switch random.below(10) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SatchelHub
 
-/// Lookups along references for which the app's schema has no index.
+/// Satchel finds referring rows although the app's schema has no index for the reference.
 @Suite("Indexes of references")
 struct ReferenceIndexTests {
   @Test("a lookup without an index in the schema finds what SQL finds, after any writes and any that are taken back")
@@ -30,7 +30,7 @@ struct ReferenceIndexTests {
   }
 }
 
-/// A hub's database with references, over which a program writes while it looks for rows that refer to others.
+/// A hub's database with references. A program writes to it, while the test looks for rows that refer to other rows.
 struct ReferenceHistory {
   private let seed: UInt64
   private let folder: TemporaryFolder

@@ -21,7 +21,7 @@ struct RekeyStoreTests {
       #"{ "dataset": "d", "version": 1, "tables": { "plots": { "keys": "rekey" } } }"#)
   }
 
-  /// Gives the rows with the keys from 0 on other keys at the hub.
+  /// Records at the hub that the rows with the keys 0, 1, 2, ... now have other keys.
   private func insert(_ count: Int64) throws {
     for key in 0..<count {
       try store.insertRekeyed(.integer(key), to: .integer(1_000 + key), in: 0, of: device, at: 0)
@@ -33,7 +33,7 @@ struct RekeyStoreTests {
     try store.takeOver(rows, of: device, at: .zero)
   }
 
-  /// The keys on the device, in the order of the keys at the hub.
+  /// The keys on the device, in the order of the hub's keys.
   private func keys() throws -> [Int64] {
     try store.database.all("SELECT old_key FROM satchel_rekeyed ORDER BY new_key") { $0.integer(0) }
   }

@@ -2,7 +2,7 @@ import SatchelHub
 import TestSupport
 import Testing
 
-/// A set of row numbers is stored in a compact form, and read back unchanged.
+/// A set of row numbers is stored in a compact form. Reading it must give the same set.
 @Suite struct RowSetTests {
   static let sets: [(name: String, numbers: [Int64])] = [
     ("empty", []),

@@ -8,13 +8,13 @@ import Testing
 
 @Suite("The rows below other rows")
 struct RowsBelowTests {
-  /// Branches that grow from other branches.
+  /// The rows below branches. A branch may grow from another branch.
   private let below: RowsBelow
   private let table: TrackedTable
 
   private static let count = 20_000
 
-  /// The rows are `count` children of one branch, and a grandchild.
+  /// Makes one branch with `count` children, and one grandchild.
   init() throws {
     let database = try Database(path: ":memory:", mode: .create)
     try database.execute("CREATE TABLE branches (id TEXT PRIMARY KEY, below TEXT REFERENCES branches (id))")
@@ -49,11 +49,11 @@ struct RowsBelowTests {
     let before = Self.milliseconds
     for _ in 0..<Self.count { below.find(below: [trunk], in: &search) }
     #expect(search.found.count == Self.count + 1)
-    // The square of the number takes several seconds.
+    // If the cost were quadratic, this would take several seconds.
     #expect(Self.milliseconds - before < 2_000)
   }
 
-  /// The time of the processor, in this thread.
+  /// The processor time of this thread.
   private static var milliseconds: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

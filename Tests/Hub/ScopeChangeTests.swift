@@ -8,8 +8,8 @@ import Testing
 
 @testable import SatchelHub
 
-/// A user's visible rows are derived from the earlier result and the changes since, and compared with a full
-/// evaluation. SATCHEL_HISTORIES is the number of histories, SATCHEL_SEED the first of them.
+/// The hub derives a user's visible rows from the earlier result and the changes since then. The tests compare this
+/// with a full evaluation. SATCHEL_HISTORIES sets the number of histories, and SATCHEL_SEED the first seed.
 @Suite struct ScopeChangeTests {
   private static func setting(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 
@@ -27,22 +27,22 @@ import Testing
       total.moved += tally.moved
       total.orphans += tally.orphans
     }
-    // A test without any case would pass too.
+    // Without these cases the test would also pass, so they must have occurred.
     #expect(total.derived > 5 * count && total.moved > 2 * count && total.orphans > count, "\(total)")
   }
 }
 
-/// A hub's database that programs write, and two users who read it now and then.
+/// A hub's database to which programs write. Two users read it from time to time.
 struct ScopeHistory {
   struct Tally {
-    /// The number of derived sets, and of those that differed from the set before.
+    /// The number of derived sets, and the number of sets that differed from the set before.
     var derived = 0
     var moved = 0
-    /// The number of rows without a parent that had to be hidden.
+    /// The number of rows that had to be hidden because they name no parent.
     var orphans = 0
   }
 
-  /// The rows that a user last saw.
+  /// The rows that a user saw last.
   private struct Sight {
     let sets: [RowSet]
     let cursor: Cursor
@@ -89,7 +89,7 @@ struct ScopeHistory {
             tally.derived += 1
             if whole != sight.sets { tally.moved += 1 }
           }
-          // Not each time: a device may have been away for long.
+          // The result is not kept each time, because a device may be away for long.
           if !random.once(in: 3) { sights[place] = Sight(sets: whole, cursor: try store.cursor(), basis: basis) }
         }
       }
@@ -97,8 +97,8 @@ struct ScopeHistory {
     return tally
   }
 
-  /// For each table whose rules hide them, the rows that name no parent, and have no row above them in their own tree
-  /// that names one. Found without the rules' own SQL.
+  /// For each table, the rows that name no parent and must be hidden by its rules. A row that is below a row with a
+  /// parent in its own tree is not among them. The test finds them without the rules' SQL.
   private func hiddenOrphans(_ store: HubStore) throws -> [RowSet] {
     try store.tables.enumerated().map { place, table in
       var orphans = RowSet()
@@ -123,7 +123,7 @@ struct ScopeHistory {
     }
   }
 
-  /// Whether a row may refer to another row of its tree. SQLite takes some values for equal that are only similar.
+  /// Whether a row may refer to another row of its tree. SQLite treats some values as equal that are only similar.
   private static func refers(_ row: Row, to other: Row, _ table: TrackedTable) -> Bool {
     func text(_ value: Value) -> String {
       let text =

@@ -6,7 +6,7 @@ import Testing
 struct WaitingCirclesTests {
   @Test("a circle is one group, and comes after the rows for which it waits and before the rows that wait for it")
   func order() {
-    // 0 waits for the circle of 1, 2 and 3, and that circle waits for 4.
+    // Row 0 waits for the circle of the rows 1, 2 and 3. This circle waits for row 4.
     #expect(WaitingCircles([[1], [2], [3], [1, 4], []]).groups == [[4], [1, 2, 3], [0]])
   }
 

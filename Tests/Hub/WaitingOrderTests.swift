@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The order in which waiting rows are tried")
 struct WaitingOrderTests {
-  /// Trees, their nests, and the neighbours of nests.
+  /// The order for a dataset of trees, their nests, and the neighbours of nests.
   private let order: WaitingOrder
 
   init() throws {
@@ -98,7 +98,7 @@ struct WaitingOrderTests {
     ]
     items[2].after = [1]
     items[3].after = [0]
-    // The circle: t1 takes red from t2, whose insert takes blue from t1.
+    // These changes make a circle: t1 needs the value red of t2, and the insert of t2 needs the value blue of t1.
     let order = sorted(items)
     #expect(order.firstIndex(of: 0)! < order.firstIndex(of: 3)!)
     #expect(order.firstIndex(of: 1)! < order.firstIndex(of: 2)!)
@@ -107,7 +107,8 @@ struct WaitingOrderTests {
 
   @Test("a chain of any length in any order becomes one of parents and children, in time by its length")
   func chain() {
-    // A step length without a common divisor with the chain's length visits each number once.
+    // The numbers below 20,000 in a mixed order. The step of 7,919 has no divisor in common with 20,000, so each number
+    // occurs once.
     let numbers = (0..<20_000).map { $0 * 7_919 % 20_000 }
     let items = numbers.map { number in
       item(1, "n\(number)", .insert(nest("n\(number)", near: number == 0 ? nil : "n\(number - 1)")))

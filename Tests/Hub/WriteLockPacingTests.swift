@@ -9,7 +9,7 @@ import Testing
 struct WriteLockPacingTests {
   let clock = SetClock()
 
-  /// The waiting time of a piece of work that begins so many milliseconds after work that took so long.
+  /// How long a piece of work waits. It begins `pause` milliseconds after work that took `length` milliseconds.
   private func wait(after pause: Int64, ofWorkFor length: Int64, _ take: (() -> Void) throws -> Void) rethrows -> Int64
   {
     try take { clock.advance(by: length) }

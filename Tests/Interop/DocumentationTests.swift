@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// DocC comes with the toolchains of swift.org, and not with all others.
+/// Whether DocC is installed. It is a part of the toolchains from swift.org, but not of all others.
 private let hasDocC: Bool = {
   let swift = try? runProgram(at: "/usr/bin/env", ["bash", "-c", "readlink -f \"$(command -v swift)\""], in: "/")
   let path = URL(filePath: swift?.lines.first ?? "/").deletingLastPathComponent().appending(path: "docc").path

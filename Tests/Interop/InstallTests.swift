@@ -57,7 +57,7 @@ struct InstallTests {
     let root = "\(folder.path)/opt/satchel"
     let icon = try String(contentsOfFile: "\(root)/share/applications/satchel-window.desktop", encoding: .utf8)
     #expect(icon.contains("\nExec=/opt/satchel/bin/satchel-window\n") && icon.contains("\nTerminal=true\n"), "\(icon)")
-    // A tool and a browser that only write down how they were called.
+    // A tool and a browser that only record how they were called.
     for name in ["bin", "home", "home/.config", "home/.config/satchel"] { _ = try folder.folder(name) }
     try folder.write(
       Array(
@@ -102,7 +102,7 @@ struct InstallTests {
       #expect(unit.contains(line), "\(line)")
     }
     let rules = try lines(of: "udev/rules.d/90-satchel.rules", in: folder).filter { !$0.hasPrefix("#") }
-    // USB sticks, and cards.
+    // One rule is for USB sticks, and the other is for cards.
     #expect(rules.count == 2)
     for rule in rules {
       for part in [

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The model of the protocol, which `make histories` plays for any time.
+/// The model of the protocol in Python. `make histories` plays it for any length of time.
 @Suite("The protocol's model")
 struct ModelTests {
   private static let script = PackageFolder.file("Tests/Model/histories.py").path
@@ -14,7 +14,8 @@ struct ModelTests {
     #expect(result.text.contains("400 histories: all converged, and nothing was lost"))
   }
 
-  /// Rules, each with the first seed of 150 histories that miss it. Some are missed in one history of a thousand.
+  /// Rules of the protocol. If the model lacks a rule, 150 histories from this seed on must find that. Some rules are
+  /// missed in only one of a thousand histories.
   private static let rules = [
     ("received", 150), ("past", 0), ("uncertain", 0), ("sealed", 0), ("copies", 0), ("unseen", 0), ("lost", 0),
     ("unfinished", 17253), ("ancestors", 0), ("rest", 850), ("further", 0), ("unclear", 0), ("repaired", 150),

@@ -4,7 +4,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A bundle that was opened with stock tools alone: its entries are in a folder.
+/// A bundle that stock tools alone have unpacked into a folder.
 private struct Unpacked {
   let name: String
   let path: String
@@ -271,7 +271,8 @@ struct StockToolTests {
     #expect(try world.platform.files.list(staging) == [])
   }
 
-  /// Triggers make stamps from SQLite's own clock: a bundle with stamps differs from run to run.
+  /// Triggers make stamps with SQLite's own clock. So a bundle with stamps differs from run to run, and is not
+  /// compared.
   @Test("the same state gives the same bytes", arguments: ["enrolment", "scope-full"])
   func deterministic(name: String) throws {
     let again = try ExchangeFixture()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The documents' tours")
 struct TourTests {
-  /// The tools are beside the tests' own program.
+  /// The folder of the tools, which is the folder of the tests' program.
   private static let tools = Bundle.main.executableURL?.deletingLastPathComponent().path ?? ""
   private static let top = PackageFolder.url.path
 
@@ -46,7 +46,7 @@ struct TourTests {
     }
     let result = try #require(done)
     #expect(result.status == 0 && result.text.contains("So it is: "), "\(result.text)\(result.complaint)")
-    // Another test may use the processor meanwhile: three times the allowed time.
+    // Another test may use the processor at the same time. So three times the allowed time is accepted.
     #expect(time < .seconds(15), "\(time)")
   }
 

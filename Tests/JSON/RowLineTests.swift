@@ -3,7 +3,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// Lines of rows, of which digests are made.
+/// Lines of rows, from which digests are computed.
 @Suite("Lines of rows")
 struct RowLineTests {
   private static let odd: [Value] = [

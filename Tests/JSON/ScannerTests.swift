@@ -104,7 +104,7 @@ func decimals() throws {
     let places = Int.random(in: 1...22, using: &random)
     let padded = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
     try check("\(padded.dropLast(places)).\(padded.suffix(places))")
-    // Halfway between two doubles, and one unit in the last place beside it.
+    // A number halfway between two doubles, and its two neighbours in the last decimal place.
     let odd = random.next() >> 11 | 1
     try check("\(odd / 2).\(odd % 2 * 5)")
   }

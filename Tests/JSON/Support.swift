@@ -7,7 +7,7 @@ private let awkwardReals: [Double] = [
 ]
 
 extension SplitMix64 {
-  /// Any value that SQLite can hold, with many awkward ones.
+  /// A random value of any kind that SQLite can store. Many of them are difficult cases.
   mutating func value() -> Value {
     switch Int.random(in: 0..<12, using: &self) {
     case 0: .null

@@ -3,12 +3,12 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// The texts of nst/JSONTestSuite, which are kept beside the repository.
+/// The texts of nst/JSONTestSuite. They are kept beside the repository.
 private enum Suite {
   static let folder = PackageFolder.data("jsontestsuite/test_parsing")
 
-  /// Texts that RFC 8259 allows and that Satchel refuses on purpose: readers differ about which of the two members
-  /// counts.
+  /// Texts with duplicate members. RFC 8259 allows them, but Satchel refuses them, because readers differ about which
+  /// member counts.
   static let duplicates: Set = ["y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"]
 
   static func files() throws -> [URL] {

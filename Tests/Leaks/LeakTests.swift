@@ -3,12 +3,12 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Promise 5 of docs/DESIGN.md: a user receives exactly what the user may see.
+/// Tests promise 5 of docs/DESIGN.md: a user receives exactly the rows that the user may see.
 @Suite struct LeakTests {
   private static let seeds = historySeeds(usually: 40)
 
   private static let lanes = min(2, seeds.count)
-  /// This many pairs begin with the same dataset and rows: creating a hub takes as long as a history.
+  /// So many pairs of hubs begin with the same dataset and rows, because creating a hub takes as long as a history.
   private static let pairsOnAGround: UInt64 = 4
 
   @Test(
@@ -38,7 +38,7 @@ import Testing
         Issue.record("pair \(seed): \(error)\nTo see it again: make histories HISTORIES=1 SEED=\(seed)")
       }
     }
-    // A history without emissions would prove nothing.
+    // If there were no emissions, the test would prove nothing.
     #expect(emissions > mine.count)
     #expect(departures > 0 || mine.count < 20)
     let milliseconds = Int(Date().timeIntervalSince(began) * 1000) / max(1, mine.count)

@@ -1,16 +1,17 @@
 import SatchelSQLite
 import TestSupport
 
-/// A dataset of two to six tables: parents, trees, links between two tables, assignments, and rules of every kind.
+/// A random dataset of two to six tables, with parents, trees, links between two tables, assignments, and rules of
+/// every kind.
 struct RandomDataset {
-  /// A table's rule about its own rows, beside the limits of their parents.
+  /// The visibility rule of a table about its own rows. The rules of the parents apply too.
   enum Rule {
     case all
     /// Rows up to the user's own tier.
     case tier
-    /// The user's own rows, and those of tier 0.
+    /// The user's own rows, and rows of tier 0.
     case owner
-    /// Rows at which the user has a post.
+    /// Rows at a place where the user has a post.
     case posted
     /// The user's own posts.
     case own
@@ -24,7 +25,8 @@ struct RandomDataset {
     var matchesAny = false
     var isNumbered = false
     var isWithoutRowid = false
-    /// Whether `id` identifies the rows beside an INTEGER PRIMARY KEY, which each hub chooses by itself.
+    /// Whether `id` identifies the rows. The table then also has an INTEGER PRIMARY KEY, which each hub assigns by
+    /// itself.
     var isNamed = false
     var policies = ""
     /// Columns that only some tables have.
@@ -42,13 +44,13 @@ struct RandomDataset {
 
   let tables: [Table]
 
-  /// `name` must be a table's name.
+  /// The table with this name. It must exist.
   func table(_ name: String) -> Table { tables.first { $0.name == name }! }
 
-  /// Whether rows of another table, or of this one, may refer to rows of this table.
+  /// Whether any table, perhaps the table itself, refers to this table.
   func isReferredTo(_ table: Table) -> Bool { tables.contains { $0.references.contains { $0.table == table.name } } }
 
-  /// Whether any row refers to this one.
+  /// Whether any row refers to the row with this key.
   func refers(to key: String, of table: Table, in database: borrowing Database) throws -> Bool {
     for other in tables {
       for reference in other.references where reference.table == table.name {
@@ -80,12 +82,12 @@ struct RandomDataset {
       links.matchesAny = random.once(in: 2)
       tables.append(links)
     }
-    // Rows of another table refer to them, or another table shares the dataset.
+    // There must be a second table. It may refer to this table.
     if tables.count == 1, areas.rule != .posted {
       tables.append(Table(name: "sites", rule: random.one(of: [.all, .tier, .owner]), parents: ["areas"]))
     }
     if areas.rule == .posted { tables.append(Table(name: "posts", rule: .own, parents: [])) }
-    // Drawn from a copy, so that the other random choices stay the same.
+    // These choices come from a copy of the random generator, so that all other choices stay the same.
     var beside = random
     self.tables = tables.map { table in
       var table = table
@@ -101,7 +103,7 @@ struct RandomDataset {
     }
   }
 
-  /// And the columns that they mention.
+  /// Policies, each with the columns that it mentions.
   private static let policies: [(text: String, columns: [String])] = [
     (#""conflict": "manual""#, []), (#""conflict": "manual", "merge": "row""#, []), (#""conflict": "device""#, []),
     (#""conflict": "hub""#, []), (#""conflict": "newest", "columns": { "likes": "sum" }"#, ["likes"]),

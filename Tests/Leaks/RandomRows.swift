@@ -1,17 +1,17 @@
 import SatchelValues
 import TestSupport
 
-/// Makes rows, and changes of rows, as SQL. Every text in them is a marker: it is in no other row, and in no earlier
-/// version of this row.
+/// Makes SQL that inserts and changes rows. Every text in it is a marker, which occurs in no other row and in no
+/// earlier version of the row.
 struct RandomRows {
   let dataset: RandomDataset
-  /// The prefix of all markers of this maker.
+  /// The beginning of all markers that this value makes.
   let mark: String
-  /// Whether only users of tier 9 may ever see the rows.
+  /// Whether the rows are hidden: only users of tier 9 may ever see them.
   let areHidden: Bool
   var random: SplitMix64
   private var count = 0
-  /// The markers made since the last call of `takeMarkers`.
+  /// The markers that were made since the last call of `takeMarkers`.
   private(set) var markers: [String] = []
 
   init(_ dataset: RandomDataset, mark: String, areHidden: Bool, random: SplitMix64) {
@@ -26,7 +26,7 @@ struct RandomRows {
     return markers
   }
 
-  /// Whether a row was made as a hidden one: its key shows it.
+  /// Whether the row was made as a hidden row. Its key shows that.
   static func isHidden(_ key: String) -> Bool {
     if key.hasPrefix("'") { return key.hasSuffix("h'") }
     return Int64(key).map { $0 % 2 != 0 } ?? false
@@ -46,7 +46,7 @@ struct RandomRows {
     return marker
   }
 
-  /// The marker in a value; nil if it holds none.
+  /// The marker in a value; nil: the value contains no marker.
   static func marker(in value: Value) -> String? {
     let bytes: [UInt8]
     switch value {
@@ -54,7 +54,7 @@ struct RandomRows {
     case .blob(let blob): bytes = blob
     default: return nil
     }
-    // In values that are no text, and in UTF-16, the other bytes are none of these.
+    // A marker consists of letters and digits. In UTF-16, and in values that are not text, the other bytes are neither.
     let letters = bytes.filter { (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) }
     return letters.isEmpty ? nil : String(decoding: letters, as: UTF8.self)
   }
@@ -62,7 +62,7 @@ struct RandomRows {
   private mutating func words() -> String {
     switch random.below(6) {
     case 0: "NULL"
-    // No UTF-8: JSON has it in base64.
+    // This text is not UTF-8, so JSON has it in base64.
     case 1: "CAST(x'\(hexadecimal(Array(marker().utf8)))ff' AS TEXT)"
     default: "'\(marker())'"
     }
@@ -99,13 +99,13 @@ struct RandomRows {
     }
   }
 
-  /// The rows to which a new row refers; nil if there is none yet under which it would be hidden.
+  /// The parents of a new row. nil: the row must be hidden, and there is no parent yet that hides it.
   private mutating func references(_ table: RandomDataset.Table, _ keys: (String) throws -> [String]) rethrows
     -> [String:
     String]?
   {
     var result: [String: String] = [:]
-    // Its own values do not hide it, so all its parents must.
+    // The row's own values do not hide it. So all its parents must be hidden.
     let mustHide = areHidden && table.rule == .all
     for reference in table.references {
       let all = try keys(reference.table)
@@ -118,7 +118,7 @@ struct RandomRows {
     return result
   }
 
-  /// - Parameter keys: the keys of a table's rows at the place of the insert.
+  /// - Parameter keys: returns the keys of a table's rows in the database of the insert.
   mutating func insert(into table: RandomDataset.Table, _ keys: (String) throws -> [String]) rethrows -> String? {
     guard let references = try references(table, keys) else { return nil }
     var values: [String] = []

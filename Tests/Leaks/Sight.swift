@@ -1,8 +1,8 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The rows of a random dataset that one user may see, computed row by row from the rules' meaning, and not by the
-/// tested SQL.
+/// The rows of a random dataset that one user may see. They are computed row by row from the meaning of the rules,
+/// without the tested SQL.
 struct Sight {
   struct Row {
     let values: [String: Value]
@@ -50,7 +50,7 @@ struct Sight {
     return true
   }
 
-  /// Whatever is above it in its own table.
+  /// Whether the user may see the row, without regard to the rows above it in its own table.
   private func isSeenByItself(_ row: Row, of table: RandomDataset.Table) -> Bool {
     isAllowed(row, by: table.rule) && hasSeenParents(row, of: table)
   }

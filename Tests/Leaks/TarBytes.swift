@@ -1,6 +1,6 @@
 @testable import SatchelBundle
 
-/// The tar of a bundle's file: all entries, with everything around and after them.
+/// The uncompressed tar of a bundle, with all bytes between and after the entries.
 func tarBytes(of bundle: [UInt8]) throws -> [UInt8] {
   final class Bytes: ByteSource {
     private var rest: ArraySlice<UInt8>

@@ -9,7 +9,7 @@ import SatchelWorkspace
 import Synchronization
 import TestSupport
 
-/// A random source that restarts when a test requests it: earlier draws, and their number, make no difference.
+/// A random source that a test can restart. After a restart, earlier numbers have no effect on the next ones.
 final class HeldChance: RandomSource {
   private let generator = Mutex(SplitMix64(seed: 0))
 
@@ -20,7 +20,8 @@ final class HeldChance: RandomSource {
   }
 }
 
-/// A hub with its devices in a folder. Clock and random source are controlled, and so is the time that triggers record.
+/// A hub and its devices in one folder. The test controls the clock, the random source, and the times that triggers
+/// record.
 final class TwinHubs {
   let hub: HubWorkspace
   let root: String
@@ -33,7 +34,7 @@ final class TwinHubs {
   private let files: HostFileSystem
   private var carried = 0
 
-  /// In 2001, far behind the machine's own clock: so the two times can be distinguished.
+  /// A time in 2001, far from the machine's own time. So a test can distinguish the two.
   private static let begin: Int64 = 1_000_000_000_000
 
   private init(_ root: String, _ dataset: RandomDataset, hub make: (Platform) throws -> HubWorkspace) throws {
@@ -45,7 +46,7 @@ final class TwinHubs {
     hub = try make(platform)
   }
 
-  /// - Parameter rows: SQL that makes the rows at the beginning.
+  /// - Parameter rows: SQL that inserts the first rows.
   convenience init(_ root: String, _ dataset: RandomDataset, rows: String) throws {
     try self.init(root, dataset) { platform in
       let folder = Paths.join(root, "hub")
@@ -58,7 +59,7 @@ final class TwinHubs {
     }
   }
 
-  /// A copy of another twin, which must not be in use meanwhile.
+  /// A copy of another hub with its devices. The original must not be in use meanwhile.
   convenience init(_ root: String, as other: TwinHubs) throws {
     try FileManager.default.copyItem(atPath: other.root, toPath: root)
     try self.init(root, other.dataset) { try HubWorkspace.open(Paths.join(root, "hub"), platform: $0) }
@@ -76,7 +77,7 @@ final class TwinHubs {
 
   func has(_ name: String) -> Bool { devices[name] != nil }
 
-  /// - Parameter milliseconds: since the beginning.
+  /// - Parameter milliseconds: the time since the beginning.
   func hold(at milliseconds: Int64, chance seed: UInt64) {
     clock.advance(by: Self.begin + milliseconds - clock.milliseconds())
     chance.begin(seed)
@@ -86,7 +87,7 @@ final class TwinHubs {
 
   // MARK: rows
 
-  /// A program with an open connection to the hub's database, or to that of the device of this name.
+  /// An app with an open connection to the hub's database (`name` is nil), or to the database of the named device.
   func app(_ name: String?) throws -> App {
     if let open = apps[name ?? "hub"] { return open }
     let app = try App(Paths.join(root, "\(name ?? "hub")/data.sqlite"))
@@ -103,12 +104,12 @@ final class TwinHubs {
     }
   }
 
-  /// The keys of a table's rows as SQL literals, in order.
+  /// The keys of a table's rows as SQL literals, in ascending order.
   func keys(_ table: String, at name: String?) throws -> [String] {
     try app(name).database.all("SELECT quote(id) FROM \(table) ORDER BY id") { $0.text(0) }
   }
 
-  /// Writes like any program, but at the controlled time. A write that the database refuses changes nothing.
+  /// Writes like an app, but at the controlled time. If the database refuses the write, nothing changes.
   func write(_ sql: String, at name: String?) throws {
     let app = try app(name)
     try app.database.execute("BEGIN")
@@ -117,7 +118,7 @@ final class TwinHubs {
     try app.database.execute("COMMIT")
   }
 
-  /// Triggers use the machine's time.
+  /// Replaces the machine's time in the triggers' records with the controlled time.
   private func holdWrites(in database: borrowing Database) throws {
     let day = 2_440_587.5 + Double(clock.milliseconds()) / 86_400_000
     for table in dataset.tables {
@@ -127,7 +128,7 @@ final class TwinHubs {
     }
   }
 
-  /// Una's device decides by writing the row: that is captured like any write.
+  /// Una's device decides a conflict. The decision writes the row, and capture records this like any write.
   func resolve(_ conflict: ConflictID, _ decision: ConflictDecision, on name: String) throws {
     _ = try device(name).resolve(conflict.text, decision, note: nil)
     try holdWrites(in: app(name).database)
@@ -146,13 +147,13 @@ final class TwinHubs {
 
   // MARK: bundles
 
-  /// The file of a new bundle for a device; nil if nothing is new.
+  /// Emits for a device. Returns the bundle's bytes; nil: nothing is new.
   func emit(to name: String, full: Bool = false) throws -> [UInt8]? {
     let report = try hub.emit(to: name, full: full)
     return report.isNew ? try files.read(report.file, limit: 1 << 30) : nil
   }
 
-  /// The file of a device's export, new or not.
+  /// Makes a device export. Returns the bundle's bytes, even if the bundle is not new.
   func export(_ name: String) throws -> [UInt8] { try files.read(device(name).export().file, limit: 1 << 30) }
 
   func importAtHub(_ bundle: [UInt8]) throws { _ = try hub.importBundle(carry(bundle)) }
@@ -166,7 +167,7 @@ final class TwinHubs {
     return path
   }
 
-  /// The content of a bundle for a device as text, to find the difference between two bundles.
+  /// The content of a bundle for a device as text. It shows the difference between two bundles.
   func text(of bundle: [UInt8], for name: String) throws -> String {
     try device(name).verify(carry(bundle)) { try canonicalText(of: $0) }
   }

@@ -2,14 +2,14 @@ import SatchelPlatform
 import SatchelSQLite
 import TestSupport
 
-/// The beginning of pairs of hubs: a dataset with rows, users and devices that both have.
+/// The common beginning of pairs of hubs: a dataset, rows, users and devices.
 final class TwinFixture {
   let dataset: RandomDataset
   let twin: TwinHubs
-  /// Makes further rows of this kind.
+  /// Makes further rows that both hubs have.
   let rows: RandomRows
   let markers: [String]
-  /// Una's attribute, which rules use.
+  /// The value of una's attribute `tier`, which rules read.
   let tier: Int64
 
   init(seed: UInt64, in folder: String) throws {
@@ -31,7 +31,7 @@ final class TwinFixture {
   }
 }
 
-/// The rows of a database that is about to be made.
+/// A database in memory, in which the first rows are tried.
 private final class Scratch {
   private let database: Database
   private(set) var made = ""

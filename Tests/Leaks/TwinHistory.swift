@@ -5,49 +5,50 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// The finding of a history.
+/// The error of a history that reveals hidden data.
 struct Leak: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// One random history, played at two hubs. Everything that Una may see is the same at both. Everything that she may
-/// never see differs between the hubs: the number of rows, their content, their writers and times, and the
-/// disagreements of others' devices. She has one device, and must not be able to find out with which of the two it
-/// works: its exports go to both, and its imports come from either.
+/// One random history at two hubs. Everything that una may see is the same at both hubs. Everything that she may never
+/// see differs: the number, content, writers and times of hidden rows, and the conflicts of other devices. Una's device
+/// works with both hubs: its exports go to both, and its imports come from either. It must not be able to find out
+/// which hub sent a bundle.
 ///
-/// Otto sees hidden rows too and works on both kinds; Ivy's device has to do with hidden rows alone.
+/// Otto may see hidden rows too, and works on hidden and on common rows. Ivy's device has only hidden rows.
 final class TwinHistory {
   private static let length = 9
   static let una = "tab"
   static let otto = "phone"
-  /// A name that begins like the name of Una's device.
+  /// This name begins like the name of una's device.
   static let ivy = "tab-2"
   private static let hiddenMark = "HiddenQx"
 
   private var random: SplitMix64
   private let dataset: RandomDataset
   private let twins: [TwinHubs]
-  /// Makes the rows of both hubs.
+  /// Makes the rows that both hubs have.
   private var common: RandomRows
-  /// Makes the rows of each hub alone.
+  /// Makes the hidden rows, separately for each hub.
   private var hidden: [RandomRows]
-  /// At each hub, the number of events outside Una's sight between two events at both.
+  /// For each hub, the number of hidden events between two common events.
   private let bustle: [Int]
   private var tier: Int64
-  /// Clean rounds take as long as the history itself, and not every history needs them.
+  /// Whether the history ends with clean rounds and a check of the rows. They take as long as the history, so only some
+  /// histories have them.
   private let checksRows: Bool
   private var step: Int64 = 100
-  /// Bundles of Una's device that were not carried yet, and bundles for it.
+  /// Bundles of una's device that were not carried yet, and bundles for her device.
   private var outgoing: [[UInt8]] = []
   private var incoming: [[UInt8]] = []
-  /// All markers in rows that both hubs have, except those that Una has seen or written.
+  /// All markers in rows that both hubs have. Markers that una has seen or written are left out.
   private var unseen: [String: Marker] = [:]
-  /// Keys of the rows that were deleted at the first hub, and hidden from Una at the second.
+  /// The keys of rows that the first hub deleted and the second hub hid from una.
   private var departed: Set<String> = []
-  /// Chooses them.
+  /// Random choices of these rows.
   private var leaving: SplitMix64
-  /// How many of them Una's device held.
+  /// The number of these rows that una's device had.
   private(set) var departures = 0
   private let trace: ((String) -> Void)?
   private(set) var emissions = 0
@@ -95,14 +96,14 @@ final class TwinHistory {
     }
   }
 
-  /// Does something on Una's device.
+  /// Does something on una's device.
   private func onHers(_ body: (TwinHubs) throws -> Void) throws {
     step += 1
     twins[0].hold(at: step * 10_000, chance: random.next())
     try body(twins[0])
   }
 
-  /// Does the same at both hubs if the results of `body` must be equal.
+  /// Does the same at both hubs. Expects that the results are equal.
   private func both<T: Equatable>(_ what: String, _ body: (TwinHubs) throws -> T) throws -> T {
     var results: [T] = []
     try both { results.append(try body($0)) }
@@ -121,7 +122,7 @@ final class TwinHistory {
       try event()
       try look()
     }
-    // Whatever was lost, Una ends with the rows that she may see.
+    // At the end una must have the rows that she may see, whatever was lost.
     for _ in 0..<(checksRows ? 3 : 1) {
       try export()
       try carryToHub(isLast: true)
@@ -133,7 +134,7 @@ final class TwinHistory {
 
   private func event() throws {
     switch random.below(100) {
-    // Bundles cost much and rows little, so several rows are written at a time.
+    // Bundles take much time and rows take little. So several rows are written at a time.
     case 0..<16: for _ in 0...random.below(4) { try write(at: nil, deletes: dataset.tables) }
     case 16..<32: for _ in 0...random.below(4) { try write(at: Self.una, deletes: leaves) }
     case 32..<44: for _ in 0...random.below(4) { try write(at: Self.otto, deletes: leaves) }
@@ -153,10 +154,11 @@ final class TwinHistory {
     }
   }
 
-  /// Tables to which no table refers: a row with hidden children cannot be deleted, and that cannot be kept secret.
+  /// Tables to which no table refers. A row with hidden children cannot be deleted, and this cannot be kept secret. So
+  /// deletes are only in these tables.
   private var leaves: [RandomDataset.Table] { dataset.tables.filter { !dataset.isReferredTo($0) } }
 
-  /// A row that both hubs have is written: at the hub, or on a device.
+  /// Writes a common row, at the hub or on a device.
   private func write(at name: String?, deletes: [RandomDataset.Table]) throws {
     let table = random.one(of: dataset.tables)
     func keys(_ table: String) throws -> [String] {
@@ -179,22 +181,23 @@ final class TwinHistory {
     say("\(name ?? "hub"): \(sql)")
     try (name == Self.una ? onHers : both) { try $0.write(sql, at: name) }
     let markers = common.takeMarkers()
-    // Una has seen what she writes.
+    // Una has seen what she wrote herself.
     if name != Self.una { note(markers) }
   }
 
-  /// Whether both hubs have the row, or the device of this name may have it.
+  /// Whether both hubs have the row. For una's device, rows that left her sight count too.
   private func isCommon(_ key: String, at name: String?) -> Bool {
     !RandomRows.isHidden(key) && (name == Self.una || !departed.contains(key))
   }
 
-  /// A row leaves Una's sight: the first hub deletes it, and the second hides it from her for ever. She must not be
-  /// able to find out which.
+  /// A row leaves una's sight: the first hub deletes it, and the second hub hides it from her for ever. She must not be
+  /// able to find out which of the two happened.
   private func depart() throws {
     let tables = dataset.tables.filter { $0.rule == .tier || $0.rule == .owner }
     guard !tables.isEmpty else { return }
     let table = leaving.one(of: tables)
-    // Otto's changes of it are imported first: a later write of his could bring it back into her sight.
+    // Otto's changes of the row are imported first. Otherwise a later import of them could bring the row back into
+    // una's sight.
     try both { try $0.importAtHub($0.export(Self.otto)) }
     let keys = try twins[0].keys(table.name, at: nil).filter { key in
       try isCommon(key, at: nil)
@@ -219,7 +222,7 @@ final class TwinHistory {
     try onHers { outgoing.append(try $0.export(Self.una)) }
   }
 
-  /// One of them, late or twice or not at all.
+  /// Delivers one export of una's device. It may be late, be delivered twice, or not at all.
   private func carryToHub(isLast: Bool = false) throws {
     guard !outgoing.isEmpty else { return }
     let bundle = isLast || random.below(3) > 0 ? outgoing[outgoing.count - 1] : random.one(of: outgoing)
@@ -243,7 +246,7 @@ final class TwinHistory {
         do { try twin.resolve(found.record.id, .device, on: Self.una) } catch is WorkspaceError {}
       }
     }
-    // A conflict about a departed row may be held at one hub, and open at the other.
+    // A conflict about a departed row may wait at one hub and be open at the other. So it is not decided.
     let open = try twins.map { twin in
       Set(
         try twin.hub.conflicts([.open]).map(\.record).filter {
@@ -318,7 +321,7 @@ final class TwinHistory {
   private func emit(full: Bool) throws {
     var files: [[UInt8]?] = []
     try both { files.append(try $0.emit(to: Self.una, full: full)) }
-    // Rows that waited may have been accepted.
+    // Rows that waited may have been accepted by now, and una may see them.
     let seen = try look()
     say("emitted to una: \(files.map { $0?.count ?? 0 })")
     guard let first = files[0], let second = files[1] else {
@@ -329,7 +332,7 @@ final class TwinHistory {
     if first != second { throw Leak("una's bundles differ:\n\(try difference(first, second))") }
     incoming.append(first)
     let tar = try tarBytes(of: first)
-    // The search that finds nothing hidden must find visible markers.
+    // A full bundle must contain visible markers. This shows that the search for hidden markers works.
     for marker in full ? seen : [] where !Marker(marker).isIn(tar) {
       throw Leak("una's full bundle has no \(marker), which she may see")
     }
@@ -354,7 +357,7 @@ final class TwinHistory {
     for marker in markers { unseen[marker] = Marker(marker) }
   }
 
-  /// Rows that Una may see now are no longer secret. Returns their markers.
+  /// Records that the rows that una may see now are no longer secret. Returns their markers.
   @discardableResult private func look() throws -> [String] {
     let rows = try Sight(dataset, of: "una", tier: tier, in: twins[0].app(nil).database).seen
     let markers = rows.flatMap(\.values.values).compactMap { RandomRows.marker(in: $0) }.filter {
@@ -379,7 +382,7 @@ final class TwinHistory {
 }
 
 extension RowKey {
-  /// The key as `quote()` writes it; it must be one number or one text.
+  /// The key as `quote()` writes it. The key must be one number or one text.
   var sql: String {
     switch values.first {
     case .integer(let number): String(number)

@@ -8,7 +8,7 @@ import Testing
 struct ArrivalTests {
   private static let base = r(1, 2)
 
-  /// The row that each device leaves; nil: it deletes the row.
+  /// The row after each device's change; nil: the device deletes the row.
   private static let outcomes: [Row?] = [r(7, 2), r(9, 2), r(1, 7), r(7, 7), r(9, 7), r(9, 9), nil]
 
   private struct Arrival {
@@ -49,7 +49,7 @@ struct ArrivalTests {
   func laterEdit() throws {
     let rules = rules(.newest, #", "merge": "row""#)
     let later = try #require(Change(from: r(7, 7), to: r(7, 8)))
-    // The office wrote a; the device wrote both columns later, and then b once more.
+    // The office wrote a. Then the device wrote both columns. Later the device wrote b again.
     var others = OthersChanges(columns: [1: Stamp(10)], newest: Stamp(20))
     others.own = [1, 2]
     let result = merge(later, at: Stamp(30), onto: r(7, 7), others: others, by: rules)

@@ -3,7 +3,7 @@ import SatchelMerge
 import SatchelValues
 import Testing
 
-/// Two replicas make one row, and count in it. Equal counts are as likely as other counts.
+/// Two replicas make one row and count in it. Equal counts are as frequent as different counts.
 @Suite("Counters of rows that two replicas made")
 struct EqualCounterTests {
   private static let sum = rules(.manual, #", "columns": { "a": "sum" }"#)
@@ -85,7 +85,7 @@ struct EqualCounterTests {
   @Test(
     "a copy that repeated its own insert on the other copy's row delivers only its later counts", arguments: counts)
   func ofCopies(later: Int64) {
-    // Both copies made the row with 3. This copy then counted `later` more.
+    // Both copies made the row with the count 3. Then this copy added `later`.
     let replayed = Change.update([ColumnChange(column: 1, was: .integer(3), value: .integer(6 + later))])
     let rest = remainder(of: replayed, after: .insert(r(3, 5)), isReplayed: true, by: Self.sum)
     let expected =

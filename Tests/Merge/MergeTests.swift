@@ -3,10 +3,10 @@ import SatchelMerge
 import SatchelValues
 import Testing
 
-/// `merge`, as orderings: the row that the device saw, the hub's change, the device's change, and the result.
+/// Tests `merge` by orderings: the row that the device saw, the hub's change, the device's change, and the result.
 @Suite struct MergeTests {
   static let orderings: [Ordering] = [
-    // No disagreement.
+    // There is no disagreement.
     Ordering("the device changes a", .manual, base: r(1, 2), hub: r(1, 2), mine: r(7, 2), gives: r(7, 2)),
     Ordering("the hub changes a, the device b", .manual, base: r(1, 2), hub: r(9, 2), mine: r(1, 7), gives: r(9, 7)),
     Ordering("both change a alike", .manual, base: r(1, 2), hub: r(9, 2), mine: r(9, 2), gives: r(9, 2)),
@@ -15,7 +15,7 @@ import Testing
     Ordering("the device deletes", .manual, base: r(1, 2), hub: r(1, 2), mine: nil, gives: nil),
     Ordering("both delete", .manual, base: r(1, 2), hub: nil, mine: nil, gives: nil),
 
-    // Both change one column.
+    // Both sides change one column.
     Ordering(
       "the hub changes a, the device a; people decide", .manual, base: r(1, 2), hub: r(9, 2), mine: r(7, 2),
       gives: r(9, 2),
@@ -54,7 +54,7 @@ import Testing
       rest: #", "columns": { "a": "device", "b": "hub" }"#,
       base: r(1, 2), hub: r(9, 8), mine: r(5, 6), gives: r(5, 8), (.updateUpdate, .settled), "a device, b hub"),
 
-    // Whole rows.
+    // Rows are merged as a whole.
     Ordering(
       "the hub changes a, the device b; the row counts as a whole", .manual, rest: #", "merge": "row""#, base: r(1, 2),
       hub: r(9, 2), mine: r(1, 7), gives: r(9, 2), (.updateUpdate, .open), "b hub"),
@@ -73,7 +73,7 @@ import Testing
       "the device changes b alone; the row counts as a whole", .manual, rest: #", "merge": "row""#, base: r(1, 2),
       hub: r(1, 2), mine: r(1, 7), gives: r(1, 7)),
 
-    // One side deletes, the other changes.
+    // One side deletes the row, and the other side changes it.
     Ordering(
       "the hub changes a, the device deletes; people decide", .manual, base: r(1, 2), hub: r(9, 2), mine: nil,
       gives: r(9, 2),
@@ -114,7 +114,7 @@ import Testing
       mine: r(7, 2),
       at: 20, gives: nil, (.updateDelete, .settled), "row hub"),
 
-    // Both insert one key.
+    // Both sides insert a row with the same key.
     Ordering(
       "both insert; people decide", .manual, base: nil, hub: r(9, 2), mine: r(7, 2), gives: r(9, 2),
       (.insertInsert, .open),
@@ -140,7 +140,7 @@ import Testing
       base: nil,
       hub: nil, presence: true, mine: r(7, 2), gives: nil, (.updateDelete, .open), "row hub"),
 
-    // Columns in which both sides' changes count.
+    // Columns whose changes on both sides are combined.
     Ordering("both add to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(6, 2), gives: r(8, 2)),
     Ordering(
       "both add the same to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(7, 2), gives: r(9, 2)),
@@ -164,7 +164,7 @@ import Testing
       "only the device changed it: it may fall", .manual, rest: #", "columns": { "a": "max" }"#, base: r(5, 2),
       hub: r(5, 2), mine: r(3, 2), gives: r(3, 2)),
 
-    // Rows that are marked as deleted: both forms of a delete agree.
+    // Tables in which a deleted row is marked. A delete and a mark have the same effect.
     Ordering(
       "the device deletes; the row is marked", .manual, rest: soft, base: r(1, 0), hub: r(1, 0), mine: nil,
       gives: r(1, 1)),
@@ -196,7 +196,7 @@ import Testing
   func repeatedDeletes() throws {
     let cases: [(base: Row, mine: Row?, marked: Int, repeats: Bool)] = [
       (r(1, 0), nil, 2, true), (r(1, 0), r(1, 6), 2, true), (r(1, 5), nil, 2, false), (r(1, 5), r(1, 6), 2, false),
-      // Another writer changed only the other column.
+      // The other writer changed only the other column.
       (r(1, 0), nil, 1, false),
     ]
     for (base, mine, column, repeats) in cases {
@@ -285,7 +285,7 @@ import Testing
 
   @Test("a change of a value that only the device had changed causes no disagreement")
   func ownChanges() {
-    // The hub's row differs from the device's start, but no other writer has touched it.
+    // The hub's row differs from the row at the device's start. But no other writer has changed it since.
     let result = merge(
       .update([ColumnChange(column: 1, was: .integer(1), value: .integer(7))]), at: Stamp(20), onto: r(5, 2),
       others: OthersChanges(newest: Stamp(30)), by: rules(.manual))
@@ -315,7 +315,7 @@ import Testing
   }
 }
 
-/// Properties of every merge, tested on random rows and changes.
+/// Properties of every merge. They are tested with random rows and changes.
 @Suite struct MergeProperties {
   private static func value(_ random: inout SystemRandomNumberGenerator) -> Value {
     switch Int.random(in: 0..<5, using: &random) {
@@ -354,13 +354,13 @@ import Testing
       }
       for column in 1...2 {
         if let made = result.row?[column] { #expect([base, hub, mine].contains { $0?[column] == made }) }
-        // The disagreement lists every value that was neither applied nor is in the row.
+        // The disagreement must list every value that was not applied and is not in the row.
         if let mine, let base, let made = result.row, mine[column] != base[column], made[column] != mine[column] {
           let winners = result.disagreement?.winners
           #expect(winners?[column] == .hub || winners?.isEmpty == true, "\(base) \(hub as Any) \(mine)")
         }
       }
-      // The same change again, after it was applied, changes nothing.
+      // If the same change is merged again, nothing changes.
       if result.disagreement == nil, let row = result.row {
         let again = merge(
           change, at: stamp, onto: row, others: OthersChanges(newest: stamp), by: rules(policy, ", \(rest)"))

@@ -3,7 +3,7 @@ import SatchelMerge
 import SatchelValues
 import Testing
 
-/// Short for a row of two columns beside its key: `r(1, 2)`.
+/// A row with a key and the two columns a and b.
 func r(_ a: Int64, _ b: Int64) -> Row { Row([.string("k"), .integer(a), .integer(b)]) }
 
 let schema = TableSchema(name: "items", columns: ["id", "a", "b"], key: [0], foreignKeys: [])
@@ -13,34 +13,34 @@ func rules(_ policy: Policy, _ rest: String = "") -> MergeRules {
   let json = """
     { "dataset": "d", "version": 1, "tables": { "items": { "conflict": "\(policy.rawValue)"\(rest) } } }
     """
-  // The text is this function's own.
+  // This function itself writes the JSON, so parsing cannot fail.
   let definition = try! DatasetDefinition(json: Array(json.utf8))
   return MergeRules(definition.tables[0], schema: schema)
 }
 
-/// The writes of both sides, in time's order, and the result.
+/// The writes of both sides in the order of time, and the expected result.
 struct Ordering: Sendable, CustomTestStringConvertible {
-  /// The order in words: it names the test.
+  /// A description of the ordering, which is the name of the test.
   let testDescription: String
   let policy: Policy
   var rest = ""
-  /// The row that the device saw when it made its change; nil: no row.
+  /// The row that the device had before its change; nil: it had no row.
   let base: Row?
-  /// The hub's row now; nil: no row.
+  /// The hub's present row; nil: the hub has no row.
   let hub: Row?
-  /// Whether the row was inserted or deleted at the hub meanwhile, if base and hub do not show it.
+  /// Whether the row was inserted or deleted at the hub meanwhile, although `base` and `hub` do not show it.
   var presence = false
-  /// When the hub's row was changed.
+  /// The time of the hub's change.
   var hubAt: Int64 = 10
-  /// The device's row; nil: it deleted the row.
+  /// The device's row after its change; nil: the device deleted the row.
   let mine: Row?
-  /// When the device changed it.
+  /// The time of the device's change.
   var mineAt: Int64 = 20
 
   let row: Row?
-  /// nil: they do not disagree.
+  /// The expected conflict; nil: the two sides do not disagree.
   var conflict: (kind: ConflictKind, state: ConflictState)?
-  /// The winners of the columns a and b, as in "a hub, b device".
+  /// The winners of the columns a and b, for example "a hub, b device".
   var winners = ""
 
   init(
@@ -62,7 +62,7 @@ struct Ordering: Sendable, CustomTestStringConvertible {
     self.winners = winners
   }
 
-  /// The changes of others, as the hub's log has them.
+  /// The changes of other writers, as the hub's log has them.
   var others: OthersChanges {
     let stamp = Stamp(hubAt)
     switch Change(from: base, to: hub) {

@@ -3,9 +3,10 @@ import SatchelMerge
 import SatchelValues
 import Testing
 
-/// `rebase`, as orderings: the device's pending writes by generation, then the row that comes from the hub.
+/// Tests `rebase` by orderings: the device's pending writes by generation, then the row that a bundle from the hub
+/// brings.
 @Suite struct RebaseTests {
-  /// The row before the first pending write, and after the writes of generations 1, 2, 3, ...
+  /// - Parameter history: the row before the first pending write, and after the writes of the generations 1, 2, 3, ...
   private func replay(
     _ history: [Row?], onto incoming: Row?, _ policy: Policy = .manual, at incomingStamp: Int64 = 100
   ) -> Rebased {
@@ -135,7 +136,7 @@ import Testing
 
   @Test("the newest wins: the device's later write stays, its earlier write is kept as a conflict")
   func newest() {
-    // Generation 1 has the stamp 10, generation 2 the stamp 20.
+    // The write of generation 1 has the stamp 10, and the write of generation 2 has the stamp 20.
     let result = replay([r(1, 2), r(7, 2), r(8, 2)], onto: r(9, 2), .newest, at: 15)
     #expect(result.row == r(8, 2))
     #expect(result.conflicts.map { Ordering.described($0.disagreement) } == ["a hub", "a device"])

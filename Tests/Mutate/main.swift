@@ -3,17 +3,18 @@ import SatchelPlatform
 import TestSupport
 
 // Reads mutated bundles: `mutate COUNT SEED BUNDLE...`. Prints the results. Fails if a bundle took longer than a
-// second, if the process took more memory than 64 MiB (or than SATCHEL_MEBIBYTES), or if anything was left behind. A
-// crash names its seed: each input is written to a file before it is read.
+// second, or if files were left behind. Also fails if the process needed more than 64 MiB of memory (or
+// SATCHEL_MEBIBYTES). Each input is written to a file before it is read, so that a crash leaves it and its seed.
 
-/// The peak memory of the program, in KiB: getrusage also counts the process that started it.
+/// The peak memory of this program, in KiB. `getrusage` is not used, because it also counts the process that started
+/// this one.
 func peakKibibytes() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
   return line.flatMap { Int($0.filter(\.isNumber)) } ?? .max
 }
 
-/// The processor time of this process, in seconds: other processes do not count.
+/// The processor time of this process, in seconds. Time that other processes use does not count.
 func worked() -> Double {
   var usage = rusage()
   getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -25,7 +26,8 @@ func contents(_ paths: some Sequence<String>) throws -> [[UInt8]] {
   try paths.map { [UInt8](try Data(contentsOf: URL(filePath: $0))) }
 }
 
-// `mutate --seeds FOLDER BUNDLE...` writes the fuzzer's first inputs: a byte that chooses the surface, and the rest.
+// `mutate --seeds FOLDER BUNDLE...` writes the first inputs for the fuzzer. In each input, the first byte chooses the
+// surface.
 if words.count > 2, words[0] == "--seeds" {
   for (number, seed) in try FuzzRoom().seeds(bundles: contents(words[2...])).enumerated() {
     try Data([seed.surface.rawValue] + seed.bytes).write(to: URL(filePath: "\(words[1])/seed-\(number)"))

@@ -55,7 +55,7 @@ struct OrderedWorkerTests {
       }
       for piece in 0..<100 { worker.put(piece) }
       while gate.begun.withLock({ $0 }) == 0 { sched_yield() }
-      // The end comes first; only then may the piece in work end.
+      // `giveUp` is called first. Only then may the piece in work end.
       worker.giveUp()
       gate.isOpen.withLock { $0 = true }
     }

@@ -1,6 +1,6 @@
 import SatchelPlatform
 
-/// A folder for a test; it is deleted with the test.
+/// A folder for one test. Its deinitialiser deletes it.
 final class Scratch {
   let path: String
   let files = HostFileSystem()

@@ -2,7 +2,7 @@ import SatchelPlatform
 import Synchronization
 import Testing
 
-/// A clock that stops until it is set.
+/// A clock that advances only when a test sets it.
 private final class SetClock: WallClock {
   private let now = Atomic<Int64>(1_000_000)
 
@@ -34,7 +34,7 @@ struct TimeLimitTests {
       clock.pause(milliseconds: years * 31_536_000_000)
       #expect(!limit.isOver())
     }
-    // Each counts as a minute; the time still ends.
+    // Each reading after such a jump counts as at most a minute. So the time limit is still reached.
     for _ in 1...9 {
       clock.pause(milliseconds: 60_000)
       _ = limit.isOver()

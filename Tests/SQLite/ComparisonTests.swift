@@ -39,7 +39,7 @@ struct ComparisonTests {
       try database.run("INSERT INTO t VALUES (:k)", ["k": a])
       let stored = try database.first("SELECT k FROM t") { $0.value(0) }
       let row = try #require(stored)
-      // SQLite's releases spell some of these reals in several ways.
+      // The text of some of these reals depends on the release of SQLite, so these are left out.
       for b in Self.values where !(isText && b.isOddReal) {
         let refers = try database.first("SELECT 1 FROM t WHERE k = :k", ["k": b]) { _ in true } ?? false
         #expect((comparison.folded(row) == comparison.folded(b)) == refers, "\(column): \(row) and \(b)")
@@ -49,7 +49,7 @@ struct ComparisonTests {
 }
 
 extension Value {
-  /// Whether it is a real whose text needs an exponent or an unneeded sign.
+  /// Whether this is a real whose text needs an exponent, or has the sign of -0.0.
   fileprivate var isOddReal: Bool {
     if case .real(let number) = self {
       number.magnitude > 1e15 || number.bitPattern == (-0.0).bitPattern

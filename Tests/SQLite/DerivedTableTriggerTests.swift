@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import Testing
 
-/// Applies rows to `t`, which is kept in step, as is `other`.
+/// Applies rows to the table `t`. The tables `t` and `other` are tracked.
 private func apply(
   _ schema: String, _ write: String = "INSERT INTO \"t\" VALUES (1, 'a')", in path: String = ":memory:"
 ) throws -> Database {
@@ -130,7 +130,7 @@ struct KeepingTriggerTests {
       CREATE TRIGGER g BEFORE INSERT ON t BEGIN SELECT RAISE(ABORT, 'no') WHERE theirs(NEW.a); END;
       """)
     #expect(try text(asleep, "SELECT a FROM t") == "a")
-    // The stand-ins are gone.
+    // The substitutes for the app's functions have been removed.
     #expect(throws: SQLiteError.self) { try asleep.execute("SELECT theirs(1)") }
 
     #expect {
@@ -140,7 +140,7 @@ struct KeepingTriggerTests {
       return error?.hint != nil
         && error?.message == "A row could not be written to the table t, with its triggers k: no such function: theirs."
     }
-    // If no row of that table comes, it causes no error either.
+    // If no row of `t` is applied, the trigger causes no error.
     let other = try apply(
       "CREATE TRIGGER k AFTER INSERT ON t BEGIN INSERT INTO derived VALUES (theirs(NEW.a)); END;",
       "INSERT INTO other VALUES ('1')")
@@ -181,7 +181,8 @@ struct KeepingTriggerTests {
     #expect(try text(database, "SELECT x FROM derived") == "b")
   }
 
-  /// The other program commits while this one reads the triggers, or just before or after: the result must be the same.
+  /// The other program commits while this connection reads the triggers, or just before or after that. The result must
+  /// be the same.
   @Test("a trigger that another program makes at the last moment is seen")
   func lastMoment() throws {
     let scratch = try Scratch()
@@ -208,7 +209,8 @@ struct KeepingTriggerTests {
       }
       isReady.wait()
       go.signal()
-      // It has the lock, so this can begin only when its trigger exists.
+      // The other program holds the write lock. So this transaction begins only after the other program's trigger
+      // exists.
       try database.applyTransaction(to: ["t"]) {
         try database.execute("DELETE FROM derived; INSERT INTO t VALUES ('a')")
       }

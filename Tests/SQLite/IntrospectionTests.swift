@@ -25,7 +25,7 @@ private func info(_ declaration: String, _ more: String..., table: Name = "t") t
   ])
 func rowidAlias(declaration: String, isAlias: Bool?) throws {
   let info = try info("CREATE TABLE \(declaration)")
-  // SQLite confirms it: it makes a value for the alias and for no other column.
+  // SQLite itself confirms this: it makes a value only for the alias of the rowid.
   let database = try memory("CREATE TABLE \(declaration)")
   try? database.execute("INSERT INTO t DEFAULT VALUES")
   let isMade = try database.first("SELECT id IS NOT NULL FROM t") { $0.integer(0) != 0 } ?? false
@@ -86,7 +86,7 @@ func autoincrement() throws {
     ("CURRENT_DATE", "CURRENT_DATE"), ("(lower('ABC') || \"\")", "'abc'"),
   ] as [(String, String?)])
 func replacements(declared: String, expected: String?) throws {
-  // SQLite itself refuses a default in double quotes within parentheses.
+  // SQLite refuses a default in double quotes inside parentheses.
   if declared.contains("\"\")") { return }
   let info = try info("CREATE TABLE t (id INTEGER PRIMARY KEY, a NOT NULL DEFAULT \(declared), b DEFAULT \(declared))")
   #expect(info.replacements[2] == nil)

@@ -2,7 +2,7 @@ import Foundation
 import SatchelSQLite
 import SatchelValues
 
-/// A folder in memory that is deleted when its test ends.
+/// A folder in memory. Its deinitialiser deletes it.
 final class Scratch {
   let folder: URL
 

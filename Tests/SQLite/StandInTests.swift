@@ -4,7 +4,7 @@ import Testing
 
 @testable import SatchelSQLite
 
-/// A collation of an app: by the texts without regard to case, from Z to A.
+/// Registers an app's collation. It sorts texts from Z to A, without regard to case.
 private func register(in database: borrowing Database) {
   sqlite3_create_collation_v2(
     database.handle, "unicase", SQLITE_UTF8, nil,
@@ -80,7 +80,7 @@ func appsOwn(schema: String) throws {
   }
 }
 
-/// The statements that declare everything in a database.
+/// The CREATE statements of all objects in a database.
 private func statements(of database: borrowing Database) throws -> [String] {
   try database.all("SELECT type || ' ' || name || ': ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1") {
     $0.text(0)

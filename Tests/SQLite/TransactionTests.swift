@@ -24,7 +24,7 @@ func keptOrNot() throws {
     }
   }
   #expect(try count(database) == 1)
-  // The connection is free again.
+  // The connection can begin a new transaction.
   try database.writeTransaction { try database.execute("INSERT INTO t VALUES (3)") }
   #expect(try count(database) == 2)
 }
@@ -62,7 +62,7 @@ func rehearsal(journal: String) throws {
   )
   let before = try scratch.bytes()
   let seen = try database.writeTransaction(.dryRun) {
-    // More than the cache holds, so that pages reach the disk before the end.
+    // The rows need more room than the cache. So SQLite writes pages to the disk before the transaction ends.
     try database.execute(
       """
       CREATE TABLE more (b);
@@ -77,7 +77,7 @@ func rehearsal(journal: String) throws {
   #expect(try !database.hasTable("more"))
 }
 
-/// Whether `body` ends with its own error, and not with an error from SQLite.
+/// Whether `body` ends with its own error instead of an error of SQLite.
 private func stops(_ body: () throws -> Void) -> Bool {
   do { try body() } catch { return error is Stop }
   return false
@@ -188,7 +188,7 @@ func wiped() throws {
   #expect(isWiped && before == after)
   let bytes = try Data(contentsOf: URL(filePath: scratch.path))
   #expect((1...500).filter { bytes.range(of: Data("secret\($0).".utf8)) != nil && $0 % 3 != 0 } == [])
-  // An app with such a table may rely on the numbers of its rows.
+  // An app with such a table may use the rowids of its rows, so the file must not be rewritten.
   try database.execute("CREATE TABLE bare (a); INSERT INTO bare VALUES (1), (2); DELETE FROM bare WHERE a = 1")
   let isWipedAgain = try database.wipe()
   let number = try database.first("SELECT rowid FROM bare") { $0.integer(0) }

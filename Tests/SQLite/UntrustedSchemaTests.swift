@@ -1,7 +1,7 @@
 import SatchelSQLite
 import Testing
 
-/// Schemas of files from others that use JSON functions.
+/// Files from elsewhere whose schemas use JSON functions.
 @Suite struct UntrustedSchemaTests {
   @Test(
     "a file of someone else may compute values by SQLite's JSON functions",
@@ -24,7 +24,7 @@ import Testing
       let scratch = try Scratch()
       let database = try scratch.open()
       try database.execute("CREATE TABLE t (a); CREATE INDEX i ON t (json_extract(a, '$.n')); \(statement)")
-      // A later SQLite opens such a file without trust.
+      // Newer releases of SQLite can open such a file without trusting its schema.
       guard let opened = try? Database.untrusted(path: scratch.path) else { continue }
       #expect(try opened.first("PRAGMA trusted_schema") { $0.integer(0) } == 0)
     }

@@ -20,7 +20,7 @@ func valueOrder() throws {
   values += texts.map { .text($0) }
   values += texts.map { .blob($0) }
   let statement = try database.prepare("SELECT ?1 < ?2 OR (?1 IS NULL AND ?2 IS NOT NULL)")
-  // Parameters have no affinity, and NULL is sorted first.
+  // Parameters have no affinity. SQLite sorts NULL first.
   for a in values {
     for b in values {
       statement.reset()

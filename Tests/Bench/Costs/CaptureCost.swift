@@ -5,8 +5,8 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The cost that capture adds to an app's own writes. The same writes run with it and without it, in turn, on the disk
-/// of this folder.
+/// Measures how much capture slows down an app's own writes. The same writes run in turn with capture and without it,
+/// on the disk of the present folder.
 func measureCaptureCost(isQuick: Bool) throws {
   let folder = ".build/bench"
   let files = HostFileSystem()
@@ -55,7 +55,7 @@ struct CaptureCost {
     (.normal, .integer, .plain), (.normal, .integer, .units),
   ]
 
-  /// Writes of one kind: the number of rows, and rows for each transaction.
+  /// Writes of one kind: how many rows are written, and how many of them in each transaction.
   struct Work {
     enum Kind: String { case insert, update, delete }
     let kind: Kind
@@ -71,14 +71,14 @@ struct CaptureCost {
     }
   }
 
-  /// Bulk loads come first, because they find nothing pending.
+  /// The pieces of work. Bulk loads come first, so that there are no pending changes yet.
   var works: [Work] {
     let kinds = [Work.Kind.insert, .update, .delete]
     let many = visits / 5
     let single = visits < 100_000 ? 1_000 : 3_000
     return kinds.map { Work(kind: $0, batch: many, count: many, limit: 2) }
       + kinds.map { Work(kind: $0, batch: 1_000, count: max(many / 2_000, 4) * 1_000, limit: 1.4) }
-      // Enough rows that the write-ahead log is moved into the database several times, in both.
+      // So many rows are written that SQLite empties the write-ahead log several times, with capture and without it.
       + kinds.map { Work(kind: $0, batch: 1, count: single, limit: 1.5) }
   }
 
@@ -101,8 +101,8 @@ struct CaptureCost {
     }
   }
 
-  /// Microseconds a row for each work, each in a new database.
-  /// - Parameter rules: nil: nothing is captured.
+  /// The microseconds for each row in each piece of work. Each piece of work has a new database.
+  /// - Parameter rules: the table's rules; nil: capture is off.
   private func run(_ setting: Setting, _ fresh: Survey, _ rules: Rules?) throws -> [Double] {
     let path = "\(folder)/survey.sqlite"
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }

@@ -1,6 +1,6 @@
-/// A whole cycle of the real programs (export, hub import, device import), compared with a script that a good engineer
-/// would write: sqlite3 to JSON lines, tar, zstd, minisign, and back. The script merges nothing, keeps no conflict and
-/// has no scopes.
+/// Measures a whole cycle of the real programs: export, hub import and device import. The peer is a script as a good
+/// engineer would write it: sqlite3 to JSON lines, tar, zstd, minisign, and back. This script merges nothing, keeps no
+/// conflicts and has no scopes.
 func measureCycleCost(_ hubs: SurveyHubs, _ peers: Peers, isQuick: Bool) throws {
   let hub = try hubs.hub(visits: isQuick ? 20_000 : 100_000)
   print("\nA cycle: \(hub.visits) visits, medians of 5; seconds, KiB of files, and peak memory in MiB")
@@ -10,7 +10,7 @@ func measureCycleCost(_ hubs: SurveyHubs, _ peers: Peers, isQuick: Bool) throws 
 }
 
 extension SurveyHub {
-  /// The script's export of the last changes on the tablet.
+  /// SQL and shell commands by which the script exports the last changes on the tablet.
   private var handExport: String {
     """
     sqlite3 tablet/data.sqlite "SELECT json_object('id', id, 'household', household, 'surveyor', surveyor, 'visited', visited, 'persons', persons, 'income', income,
@@ -35,7 +35,7 @@ extension SurveyHub {
   /// The measurements for one share of changed rows.
   private struct Cycle {
     var export, bundle, exportMemory, hubImport, hubMemory, deviceImport, deviceMemory: Comparison
-    /// If very little changes, the start of a program takes longer than the rows, and there is no limit.
+    /// Whether there is a limit. If very few rows change, the start of a program takes longer than the rows.
     let isMany: Bool
 
     init(percent: Int) {
@@ -98,7 +98,7 @@ extension SurveyHub {
     try apply(peers, atMost: cycle.isMany ? 1.3 : nil, against: &cycle.deviceImport)
   }
 
-  /// Makes SQLite's changeset of the effects of some SQL. The script and the peers work on databases without capture.
+  /// Makes SQLite's changeset of the effects of this SQL. The script and the peers use it on databases without capture.
   private func record(_ sql: String) throws {
     try bash("cp plain.sqlite floor.sqlite; ./floors record floor.sqlite changeset \"\(sql)\"")
   }

@@ -1,5 +1,5 @@
-/// Bundles for many users of one region each, and for one user who sees a tenth, compared with a loop of the script and
-/// a minimal one in C.
+/// Measures bundles for many users of one region each, and for one user who sees a tenth of the rows. They are compared
+/// with a loop of the script and with a minimal program in C.
 func measureEmissionCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let hub = try hubs.hub(visits: isQuick ? 20_000 : 100_000)
   try hub.addUsers()
@@ -13,7 +13,7 @@ func measureEmissionCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
 }
 
 extension SurveyHub {
-  /// - Parameter users: each one's device, first and last region.
+  /// - Parameter users: for each user, the device, the first region and the last region.
   fileprivate func emission(_ what: String, full: Bool, to users: [(device: String, first: Int, last: Int)]) throws
     -> [[String]]
   {
@@ -38,7 +38,7 @@ extension SurveyHub {
     return emission.lines() + memory.lines()
   }
 
-  /// The script must be given the new rows: it has no record of what was sent before.
+  /// The script's emission. The new rows must be given to the script, because it does not record what it sent before.
   private func handEmission(_ first: String, _ last: String, onlyNew: Bool) -> String {
     """
     sqlite3 office.sqlite "SELECT json_object('id', v.id, 'household', household, 'surveyor', surveyor, 'visited', visited, 'persons', persons, 'income', income,

@@ -1,4 +1,4 @@
-/// The cost of 1,000 changes, by the number of existing rows.
+/// Measures the cost of 1,000 changes for several numbers of existing rows.
 func measureGrowthCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let sizes = isQuick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000]
   let costs = try sizes.map { try hubs.hub(visits: $0).growth() }
@@ -23,7 +23,7 @@ func measureGrowthCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
 }
 
 extension SurveyHub {
-  /// Export, hub import, emit and device import of 1,000 changes each.
+  /// The seconds and the memory of an export, a hub import, an emission and a device import. Each has 1,000 changes.
   fileprivate func growth() throws -> [(seconds: Double, memory: Double)] {
     var costs: [[(seconds: Double, memory: Double)]] = [[], [], [], []]
     for _ in 0..<5 {

@@ -1,4 +1,4 @@
-/// The peak memory of a command that processes all rows at once. It must not grow with the rows.
+/// Measures the peak memory of commands that process all rows. It must not grow with the number of rows.
 func measureMemoryCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let rows = isQuick ? 100_000 : 1_000_000
   let hub = try hubs.hub(visits: rows)

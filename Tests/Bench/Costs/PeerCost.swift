@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tools that compare two files, beside Satchel, whose triggers have recorded the changes.
+/// Measures tools that find changes by comparing two files. Satchel's triggers have already recorded the changes.
 func measurePeerCost(_ hubs: SurveyHubs, _ peers: Peers, isQuick: Bool) throws {
   let cases = isQuick ? [(20_000, 200, 0.3)] : [(100_000, 1_000, 0.3), (1_000_000, 1_000, 0.05)]
   print(

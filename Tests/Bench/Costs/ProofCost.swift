@@ -1,5 +1,5 @@
-/// The cost of proving that both sides have the same rows, and of sending with each line the versions that the row may
-/// have.
+/// Measures two costs: proving that both sides have the same rows, and sending with each line the versions that the row
+/// may have.
 func measureProofCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let visits = isQuick ? 100_000 : 1_000_000
   let hub = try hubs.hub(visits: visits)
@@ -18,14 +18,14 @@ func measureProofCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
 }
 
 extension SurveyHub {
-  /// An export that carries digests of all rows, and its import, which compares them. The digests alone are the
-  /// difference to an export of the same size without them, and to its import.
+  /// An export with digests of all rows, and its import, which compares them. The cost of the digests alone is the
+  /// difference to an export of the same size without digests.
   fileprivate func proof(atMost limit: Double) throws -> [[String]] {
     var export = Comparison("export with digests of all rows", atMost: limit)
     var check = Comparison("  its import, which compares them", atMost: 2 * limit)
     var made = Comparison("  the digests of the device alone", atMost: limit)
     var compared = Comparison("  the digests of the hub alone", atMost: limit)
-    // The hub must have announced that it reads them.
+    // The device sends digests only after the hub has announced that it reads them.
     try changeAtOffice(1)
     _ = try emit()
     _ = try deviceImport()
@@ -40,7 +40,7 @@ extension SurveyHub {
     return [export, made, check, compared].flatMap { $0.lines() }
   }
 
-  /// The seconds of an export of one change, and of its import.
+  /// The seconds of an export with one change, and of its import.
   private func times(of command: String) throws -> (export: Double, check: Double) {
     try changeOnTablet(1)
     let seconds = try tool("satchel -C tablet \(command)").seconds
@@ -50,10 +50,10 @@ extension SurveyHub {
 
   /// Emission and device import of changed rows, with and without the expected versions of each row.
   ///
-  /// Other work on the machine only adds time, so the best of five times is the least wrong. The copy of the device is
-  /// on the disk before its import begins, or the import would wait for the copy.
+  /// Other work on the machine only adds time, so the shortest of five times is the best estimate. The copy of the
+  /// device is synced before its import begins. Otherwise the import would wait for the copy.
   fileprivate func witness() throws -> [[String]] {
-    // By command, and with or without the versions.
+    // The times by command, and in each command by whether the versions are sent.
     var times: [[[Double]]] = [[[], []], [[], []]]
     for round in 0..<10 {
       let place = round % 2
@@ -63,7 +63,7 @@ extension SurveyHub {
       if place == 1 { try bash("sqlite3 office.sqlite \"UPDATE satchel_devices SET understands = ''\"") }
       try changeAtOffice(visits / 10)
       times[0][place].append(try emit().seconds)
-      // The hub does not know a bundle that was signed again, so copies of the device import.
+      // The hub does not know a bundle that was signed again. Therefore copies of the device import it.
       try bash("rm -rf twin; cp -a tablet twin; cp back.satchel blind.satchel")
       if place == 1 { try makeBundleBlind() }
       try bash("sync -f twin")

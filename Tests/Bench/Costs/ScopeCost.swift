@@ -1,8 +1,8 @@
 import Foundation
 import SatchelSQLite
 
-/// The cost of sending each user the rows of one region only: by the number of existing rows, and compared with one
-/// user who gets all of them.
+/// Measures the cost of sending each user the rows of only one region. It is measured for several numbers of existing
+/// rows, and compared with a user who gets all rows.
 func measureScopeCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let sizes = isQuick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000]
   let costs = try sizes.map(hubs.hub)
@@ -48,19 +48,19 @@ extension SurveyHub {
   private static let thousand =
     "UPDATE visits SET state = 'seen' WHERE rowid IN (SELECT rowid FROM visits ORDER BY rowid LIMIT 1000)"
 
-  /// The measurements: for which user, after which change at the office.
+  /// The measurements. Each has a title, the users, and the SQL of the change at the office.
   static let deltas = [
     ("1,000 visits changed, one user who sees everything", everybody, thousand),
     ("1,000 visits changed, 25 users", users, thousand),
     ("a household of 10 visits moves, 25 users", users, "UPDATE households SET region = 'r07' WHERE id = 'h1'"),
   ]
 
-  /// The median of some emissions, each from the same state.
+  /// The median time of several emissions. Each begins with the same state of the hub.
   func timeToEmit(_ words: String, after change: String) throws -> Double {
     try bash("sqlite3 office.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)' > /dev/null; cp office.sqlite before.sqlite")
     var times: [Double] = []
     for _ in 0..<5 {
-      // The copies are on the disk before the clock runs.
+      // The copies are synced before the clock runs.
       try bash("sqlite3 office.sqlite \"\(change)\" > /dev/null; sync office.sqlite")
       times.append(try tool("satchel-hub -C hub emit \(words)").seconds)
       try bash("rm -f office.sqlite-wal office.sqlite-shm; cp before.sqlite office.sqlite")
@@ -68,8 +68,8 @@ extension SurveyHub {
     return median(times)
   }
 
-  /// The bytes of all sets that the hub keeps for the devices of 25 users, after at least two emissions for each,
-  /// divided by the rows that these users see.
+  /// The bytes of all sets that the hub keeps for the devices of 25 users, divided by the number of rows that these
+  /// users see. Each device has had at least two emissions.
   func bytesKeptForARow() throws -> Double {
     try bash("sqlite3 office.sqlite \"\(Self.thousand)\"")
     try tool("satchel-hub -C hub emit \(Self.users)")

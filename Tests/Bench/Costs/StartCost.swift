@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// How much longer `satchel --version` takes than a program that does nothing. Measures the static build, if `make
-/// static` made one.
+/// Measures how much longer `satchel --version` takes than a program that does nothing. If `make static` made a static
+/// build, this build is measured.
 func measureStartCost(isQuick: Bool) throws {
   let statically = FileManager.default.currentDirectoryPath + "/.build/static/bin/satchel"
   let isStatic = FileManager.default.isExecutableFile(atPath: statically)

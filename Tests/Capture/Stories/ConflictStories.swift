@@ -7,7 +7,7 @@ private let noCase = [
   "INSERT INTO t VALUES (1, 'Asha'), (2, 'Bela')",
 ]
 
-/// Statements that delete other rows than they name, without firing a delete trigger.
+/// Statements that delete other rows than they name, without running a delete trigger.
 let conflictStories: [Story] = [
   Story(
     "INSERT OR REPLACE through the primary key", setUp: unique,

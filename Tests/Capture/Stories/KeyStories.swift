@@ -4,7 +4,7 @@ private let counted = [
   "DELETE FROM t WHERE id = 9",
 ]
 
-/// Keys that change, that SQLite makes, and that are missing.
+/// Primary keys that change, that SQLite makes, or that are missing.
 let keyStories: [Story] = [
   Story(
     "a new key is a delete and an insert", setUp: numbered, writes: ["UPDATE t SET id = 5 WHERE id = 1"],

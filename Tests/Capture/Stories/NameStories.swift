@@ -1,4 +1,4 @@
-/// Tables and columns with names that need quotes.
+/// Tables and columns whose names need quotes in SQL.
 let nameStories: [Story] =
   [
     "old", "new", "excluded", "select", "satchel", "main", "rowid", "generation", "it's \"quoted\"", "with space",

@@ -11,7 +11,7 @@ private func story(_ name: String, setUp: [String] = layer, _ writes: [String], 
   Story(name, setUp: setUp, writes: writes, steps: steps, rules: rules)
 }
 
-/// Tables whose rows a UNIQUE column identifies, and whose INTEGER PRIMARY KEY is local.
+/// Tables whose rows a UNIQUE column identifies. Their INTEGER PRIMARY KEY is local.
 let namedKeyStories: [Story] = [
   story(
     "another local key is no change", ["UPDATE t SET fid = fid + 10", "UPDATE t SET fid = -5 WHERE uuid = 'u'"], []),

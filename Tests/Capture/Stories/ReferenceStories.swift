@@ -10,7 +10,7 @@ private func story(_ name: String, _ action: String, _ writes: [String], _ steps
   Story(name, tables: ["c", "p"], setUp: family(action), writes: ["PRAGMA foreign_keys = ON"] + writes, steps: steps)
 }
 
-/// Effects of foreign keys on rows that no statement names.
+/// Effects of foreign keys on rows that the statement itself does not name.
 let referenceStories: [Story] = [
   story(
     "ON DELETE CASCADE", "ON DELETE CASCADE", ["DELETE FROM p WHERE id = 1"],

@@ -5,17 +5,17 @@ import SatchelSQLite
 import SatchelValues
 import Testing
 
-/// The writes of a program without Satchel to a captured database, and the resulting steps.
+/// The writes of an app to a captured database, and the steps that must result.
 struct Story: Sendable, CustomTestStringConvertible {
   let name: String
   /// The captured tables.
   let tables: [String]
-  /// The SQL that makes the database before capture is installed.
+  /// SQL that creates the database before capture is installed.
   let setUp: [String]
-  /// One statement each. The prefix `FAILS ` means that SQLite refuses the statement.
+  /// The app's statements. The prefix `FAILS ` means that SQLite must refuse the statement.
   let writes: [String]
   let steps: [String]
-  /// The rules of tables that have some, by their names.
+  /// The rules of the tables, by table name. Tables without rules are left out.
   let rules: [String: String]
 
   init(
@@ -35,14 +35,14 @@ struct Story: Sendable, CustomTestStringConvertible {
 
 enum Writer: String, Sendable, CaseIterable { case shell, connection }
 
-/// A captured database, and its content when its current generation began.
+/// A captured database, and its content at the beginning of its present generation.
 final class CapturedDatabase {
   let scratch: Scratch
   let path: String
   let tables: [TrackedTable]
   private var atBeginning: [Generation: Contents] = [:]
 
-  /// `attempts` are statements of the set-up that SQLite may refuse.
+  /// - Parameter attempts: statements of the set-up that SQLite may refuse.
   init(_ tableNames: [String], setUp: [String], attempts: [String] = [], rules: [String: String] = [:]) throws {
     scratch = try Scratch()
     path = scratch("data.sqlite")
@@ -84,7 +84,7 @@ final class CapturedDatabase {
     try Capture.begin(generation, in: database)
   }
 
-  /// The first step of each Satchel command. Throws if a writer blocks it.
+  /// Does the first step of every Satchel command: sorts the saved rows. Throws if a writer blocks it.
   func settle() throws(SQLiteError) {
     do {
       let database = try open()
@@ -107,7 +107,8 @@ final class CapturedDatabase {
   }
 
   /// The faults of the steps. Each step must change something. All steps of a generation together must lead from the
-  /// content at its beginning to the content at the next one's beginning, and the last ones to the present content.
+  /// content at its beginning to the content at the beginning of the next generation. The steps of the last generation
+  /// must lead to the present content.
   func faults(since first: Generation = .zero) throws -> [String] {
     let database = try open()
     let now = try Contents(of: tables, in: database)
@@ -127,7 +128,7 @@ final class CapturedDatabase {
   }
 }
 
-/// A dataset of these tables, with the default rules if none are given.
+/// A dataset of these tables. Tables without rules have the default rules.
 func definition(_ tables: [String], rules: [String: String] = [:]) throws -> DatasetDefinition {
   let names = try tables.map {
     String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + ": " + (rules[$0] ?? "{}")

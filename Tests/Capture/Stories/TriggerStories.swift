@@ -13,7 +13,7 @@ private let counted = [
   "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, n INT)", "INSERT INTO t VALUES (9, 0)", "DELETE FROM t",
 ]
 
-/// The app's own triggers, which may run before or after capture's triggers.
+/// The app's own triggers. SQLite may run them before or after capture's triggers.
 let triggerStories: [Story] = [
   Story(
     "a trigger on the same row, older than capture", setUp: table + [touchNew, touchOld], writes: touching,

@@ -1,6 +1,6 @@
 private let any = ["CREATE TABLE t (k PRIMARY KEY, v)"]
 
-/// Each of these values differs from all others.
+/// Values that all differ from each other.
 private let values = [
   "NULL", "0", "1", "-1", "9223372036854775807", "-9223372036854775808", "0.0", "-0.0", "1.0", "1e300", "5e-324",
   "9e999",
@@ -10,7 +10,7 @@ private let values = [
   "x''", "x'61'", "x'6100'",
 ]
 
-/// Values that other tools confuse.
+/// Values that other tools often confuse with each other.
 let valueStories: [Story] =
   [
     Story(
@@ -64,7 +64,7 @@ let valueStories: [Story] =
 
 private let distinctKeys = values.filter { !["NULL", "0.0", "-0.0", "1.0"].contains($0) }
 
-/// The values in the form of `literal`.
+/// The values as the function `literal` writes them.
 private let shown = values.map { value in
   switch value {
   case "1e300": "1e+300"
