@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulation
 
-/// One import on a device, which fails at each of its steps in turn.
+/// One import on a device. It fails at each of its steps in turn.
 @Suite struct FailedImportTests {
   @Test(
     "whichever write of an import fails, the doctor can still read the hub's rows, and the import can be repeated",
@@ -29,7 +29,8 @@ import Testing
       isOver = !season.world.hasFailed
       season.closeAll()
       season.world.restart()
-      // A failed command may leave a temporary file, and a copy of a bundle that is not in the database.
+      // A failed command may leave a temporary file, and a copy of a bundle that the database does not have. Other
+      // findings would be faults.
       let lost = try device.workspace.examine().findings.filter { !["leftover", "not-imported"].contains($0.reason) }
       #expect(lost.isEmpty, "after a failure at step \(step), before the import is done again: \(lost)")
       try season.deliver(bundle)

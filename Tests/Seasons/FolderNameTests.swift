@@ -12,13 +12,13 @@ import Testing
     let path = Paths.join(folder, "bundle")
     try files.makeDirectory(world.root, mode: 0o755)
     world.settle()
-    // The folder is made, and its maker is killed before the name is synced.
+    // The folder is made. Its maker is killed before the folder's name is synced.
     world.set(Fault(.killed, step: 1))
     #expect(throws: PlatformError.self) { try files.makeDirectory(folder, mode: 0o755) }
     world.restart()
     try files.makeDirectory(folder, mode: 0o755)
     try files.replace(path, mode: 0o644, contents: [1, 2, 3])
-    // The command's writes are synced by now. Then the power fails at the next step.
+    // The second command has synced its writes. Then the power fails at the next step.
     world.set(Fault(.powerCut, step: 0))
     #expect(throws: PlatformError.self) { try files.remove(path) }
     world.restart()

@@ -4,11 +4,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Seasons of field work in a simulated world. docs/TESTING.md describes the simulation, and how to replay a season.
+/// Seasons of field work in a simulated world. docs/TESTING.md describes the simulation and how to replay a season.
 @Suite struct SeasonTests {
-  /// `SATCHEL_SEASONS`: another number, for builds in which each season takes long.
+  /// The number of seasons. SATCHEL_SEASONS sets another number, for builds in which each season takes long.
   private static let count = ProcessInfo.processInfo.environment["SATCHEL_SEASONS"].flatMap { UInt64($0) } ?? 1000
-  /// More than there are processors, so that all of them have work until the end.
+  /// The number of lanes. There are more lanes than processors, so that all processors have work until the end.
   private static let lanes = UInt64(ProcessInfo.processInfo.activeProcessorCount) * 8
 
   @Test(
@@ -25,7 +25,7 @@ import Testing
       played.seasons.merge(seasons) { $0 + $1 }
       return played.lanes == Self.lanes ? played.seasons : nil
     }
-    // With few seasons, some events may not take effect at all.
+    // In few seasons, some events may never take effect. So the shares are checked only with many seasons.
     guard let all, Self.count >= 1000 else { return }
     for (kind, share) in Self.shares {
       let found = UInt64(all[kind] ?? 0) * 1000 / Self.count
@@ -33,19 +33,24 @@ import Testing
     }
   }
 
-  /// The lanes that have ended, and in how many of their seasons each event took effect.
+  /// How many lanes have ended, and in how many of their seasons each event took effect.
   private static let played = Mutex<(lanes: UInt64, seasons: [SeasonEvent.Kind: Int])>((0, [:]))
 
-  /// In how many of 1,000 seasons an event takes effect, at the least. docs/TESTING.md has the numbers.
+  /// For each event, the least number of 1,000 seasons in which it must take effect. docs/TESTING.md has the numbers.
   private static let shares: [(SeasonEvent.Kind, UInt64)] = [
     (.putBackHub, 40), (.secondHub, 80), (.stolenKey, 40), (.brokenDatabase, 80), (.given, 80), (.unseenWrite, 40),
     (.newHub, 35), (.hubClock, 45), (.restoreHub, 20), (.restoredFolder, 25), (.lateStick, 25),
   ]
 
-  /// A collected bundle that a backup lacked; an archived bundle whose name was lost in a power cut; a device that was
-  /// given to another user by a wrong clock; a device that knows as acknowledged what a restored hub lacks; a device
-  /// that was put back and has a hidden row of its common work; a device that was put back after a copy was left; a
-  /// thief's acknowledgement of a former user's export; an update that waits while bundles in one order begin an epoch.
+  /// Seeds of seasons that once failed, in the order of this list:
+  /// - A backup lacked a collected bundle.
+  /// - A power cut removed the name of an archived bundle.
+  /// - A device was given to another user while a clock was wrong.
+  /// - A restored hub lacked an export that its device knew as acknowledged.
+  /// - A restored device had a hidden row of the work before its backup.
+  /// - A device was restored after a copy of it had been left behind.
+  /// - A thief acknowledged a former user's export.
+  /// - An update waited, while in another order of the bundles an epoch began.
   private static let wrongOnce: [UInt64] = [
     922_752, 924_529, 3984, 5_005_280, 62_001_712, 62_005_456, 981_081, 981_291,
   ]

@@ -7,7 +7,7 @@ import SimulatedWorld
 import TestSupport
 import Testing
 
-/// A commit whose command was killed before its sync: the next command sees it, and a power cut undoes it.
+/// A command commits, and is killed before its sync. The next command sees the commit, but a power cut undoes it.
 @Suite struct SyncedCommitTests {
   @Test(
     "a hub archives a bundle only if no power cut can undo its merge, wherever the merge was stopped",
@@ -17,7 +17,7 @@ import Testing
     defer { world.end() }
     let (hub, _, export) = try Self.deliverable(world, usesWAL: usesWAL)
     var repeated = 0
-    // The steps before write the bundle into the archive.
+    // The earlier steps write the bundle into the archive.
     try Self.stop(world, from: 40) {
       _ = try hub.importBundle(export)
     } next: {
@@ -45,7 +45,7 @@ import Testing
     try Self.stop(world, from: 0) {
       _ = try present().importBundle(emission)
     } next: {
-      // It writes nothing into the database.
+      // `verify` writes nothing into the database.
       try present().verify(emission) { _ in }
       if try !present().configuration.joins { joined += 1 }
     } then: { step in
@@ -58,8 +58,8 @@ import Testing
     #expect(joined > 0)
   }
 
-  /// Kills a command at each of its steps, runs the next command, and lets the power fail after that.
-  /// - Parameter check: gets the step.
+  /// Kills a command at each of its steps. Then runs the next command, and after it the power fails.
+  /// - Parameter check: is called afterwards, with the number of the step.
   private static func stop(
     _ world: SimulatedWorld, from first: Int, _ command: () throws -> Void, next: () throws -> Void,
     then check: (Int) throws -> Void
@@ -102,7 +102,7 @@ import Testing
     return hub
   }
 
-  /// A hub, a device and the path of the device's export with one change.
+  /// Makes a hub and a device. Returns them, and the path of the device's export with one change.
   private static func deliverable(
     _ world: SimulatedWorld, usesWAL: Bool
   ) throws -> (HubWorkspace, DeviceWorkspace, String) {

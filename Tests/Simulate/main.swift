@@ -6,7 +6,8 @@ import Synchronization
 // simulate seconds N [FIRST]    plays seasons for N seconds
 // simulate hunt N [FIRST]       plays at most N seasons, until one fails
 //
-// Ends with 1 if a season fails; that season is then shortened as far as possible. A hunt ends with 1 if none fails.
+// If a season fails, it is shortened as far as possible, and the exit code is 1. A hunt has the exit code 1 if no
+// season fails.
 
 let words = CommandLine.arguments.dropFirst()
 guard words.count >= 2, let amount = UInt64(words[2]), ["seasons", "seconds", "hunt"].contains(words[1]) else {

@@ -1,6 +1,7 @@
 import CSQLite
 
-/// SQLite's extended codes for disk errors: macros that Swift does not import. https://www.sqlite.org/rescode.html
+/// SQLite's extended codes for disk errors. They are macros, which Swift does not import.
+/// https://www.sqlite.org/rescode.html
 enum IOError {
   static let read = SQLITE_IOERR | 1 << 8
   static let shortRead = SQLITE_IOERR | 2 << 8

@@ -2,7 +2,7 @@ import SatchelCrypto
 import SatchelDevice
 import SatchelPlatform
 
-/// A hub that makes a backup. Its device learns up to which export the backup reaches.
+/// A hub makes a backup. Its next bundle says which of the device's exports the backup contains.
 struct BackedUpExportFixture: PairStory {
   static let setting = HubAndDeviceFixture.Setting(
     hub: "vault", device: "runner", user: "ida", dataset: "wells", table: "wells",

@@ -3,7 +3,7 @@ import SatchelDevice
 import SatchelHub
 import SatchelPlatform
 
-/// A device that describes its health, after its doctor ran.
+/// A device that reports its health after its doctor has run.
 struct HealthFixture: PairStory {
   static let setting = HubAndDeviceFixture.Setting(
     hub: "kiln", device: "barrow", user: "ira", dataset: "pots", table: "glazes",

@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A hub and a device that prove their next keys, and a device that proves its former identity.
+/// A hub and a device announce their next keys with a proof. A renamed device proves its former identity.
 struct RotatedKeyFixture: PairStory {
   static let setting = HubAndDeviceFixture.Setting(
     hub: "mill", device: "raft", user: "ida", dataset: "locks", table: "gates",
@@ -9,7 +9,7 @@ struct RotatedKeyFixture: PairStory {
 
   let pair: HubAndDeviceFixture
 
-  /// The announcement of a new key in both directions, and the request of a device under its second name.
+  /// The announcements of new keys in both directions, and the request of the device under its second name.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (hubKey, deviceKey) = (try pair.hub.keys.ownKey(), try pair.device.keys.ownKey())
     _ = try pair.device.importBundle(pair.emit("first"))
