@@ -145,7 +145,7 @@ public struct JSONWriter: Sendable {
 }
 
 extension JSONWriter {
-  /// Writes a comma if the next value or key needs a comma before it. Records that the one after it will need a comma.
+  /// Writes a comma before the next value or key, if one is needed there. Another comma is needed after it.
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true

@@ -62,9 +62,9 @@ extension Database {
     return found.isEmpty
   }
 
-  /// The number of each table's rows that refer to a missing row. Only these tables are checked, and only tables with
-  /// such rows are returned. A table whose references cannot be checked is not returned. With foreign keys on, no app
-  /// can write to a table of this kind.
+  /// The number of each table's rows that refer to a missing row of one of these tables. Tables without such rows are
+  /// not returned, and neither is a table whose references cannot be checked. With foreign keys on, no app can write to
+  /// a table whose references cannot be checked.
   public func foreignKeyFaults(among tables: [Name]) throws -> [(Name, Int)] {
     try tables.compactMap { table in
       var count = 0

@@ -412,7 +412,7 @@ struct BulkDecisionTests {
 
   @Test("takes no work because of work that was taken late")
   func afterLate() throws {
-    // The hub now sees no write of the device after the row left its user's sight.
+    // The stamp 0 imitates a device that wrote nothing after the row left its user's sight.
     try write("UPDATE walks SET owner = 'ben' WHERE id = 1; UPDATE satchel_devices SET stamp = 0")
     #expect(lab.tool("emit", "--device", "evil").code == 0)
     let forger = try lab.forger

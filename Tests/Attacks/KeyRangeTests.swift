@@ -43,7 +43,7 @@ struct KeyRangeTests {
     try lab.write("INSERT INTO visits (owner) VALUES ('ben')", in: lab.hub.folder)
     lab.tick()
     _ = try lab.hub.importBundle(lab.victim.export().file)
-    // At the hub, SQLite has seen the key 150, but the hub uses its own range. So the hub got its next range first.
+    // SQLite at the hub has seen the key 150, above the hub's range. So the hub first took its next range, from 303 on.
     #expect(try rows() == ["103", "150", "203", "303"])
     lab.tick()
     _ = try lab.hub.emit(to: "victim")

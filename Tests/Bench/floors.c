@@ -1,8 +1,9 @@
-// What the least of the work costs in C: no merge, no scope, no conflict, nothing kept. `make bench` compiles and times it beside the tools.
+// The cost of the least work, in C: nothing is merged, checked or kept, and there are no scopes and no conflicts.
+// `make bench` compiles this program and measures it beside the tools.
 //
 //   floors export DB OUT TEXT    rows whose remark ends with TEXT -> JSON lines -> tar -> zstd -3, signed
-//   floors record DB OUT SQL     runs SQL, which changes visits, and writes SQLite's changeset of it
-//   floors apply DB CHANGESET    applies a changeset; where a row is another by now, the changeset's counts
+//   floors record DB OUT SQL     runs SQL that changes visits, and writes SQLite's changeset of the changes
+//   floors apply DB CHANGESET    applies a changeset; if a row has changed since, the changeset's values replace it
 //   floors scope DB OUT A Z      the rows of the regions from A to Z -> a database -> zstd -3, signed
 
 #define SQLITE_ENABLE_SESSION 1
@@ -73,7 +74,8 @@ static void put_row(sqlite3_stmt *row) {
   put("}\n", 2);
 }
 
-// One entry of a tar, in front of what is in `bytes`, with its end; then compressed, signed and synced.
+// Puts the header of a tar entry before the content in `bytes`, and adds the end of the tar. Then compresses, signs
+// and syncs the file.
 static void write_signed(const char *path) {
   size_t size = count;
   char header[512] = {0};

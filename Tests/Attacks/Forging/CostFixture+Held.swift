@@ -15,7 +15,7 @@ extension CostFixture {
     case .heldAgain: try deliver(later: count) { self.waitingRow(count, inserts: max(1, count / 2), $0) }
     case .heldDeletes:
       try deliver { forger in (0..<self.part(of: count)).map { self.link($0, forger) } }
-      // These old values are untrue. With them no row waits for another row.
+      // These old values are untrue: they name no other row. So no row waits for another row.
       try deliver { forger in
         (0..<self.part(of: count)).map { number in
           let key = self.text("o\(number)")
@@ -46,7 +46,7 @@ extension CostFixture {
       [forger.insert("links", "gone", ["id": "gone", "next": nil, "words": nil])]
     case .heldAgain: [forger.insert("rows", "r", ["id": "r", "owner": "ann", "words": nil, "photo": nil])]
     case .lateDeletes:
-      // These old values are untrue. With them no row waits for another row.
+      // These old values are untrue: they name no other row. So no row waits for another row.
       (0..<part(of: count)).map { number in
         let key = text("h\(number)")
         return forger.delete("late", key, was: ["id": key, "next": nil, "beside": nil, "zone": 1])
