@@ -20,7 +20,8 @@ from validate import GONE, places, put
 # Their members have any name, because they are columns, or the numbers of sums.
 COLUMNS = {"row", "set", "was", "base_values", "hub_values", "device_values", "winners", "others", "sums"}
 # The documents whose members a section of FORMAT.md lists. The sections below "Manifest" are about the manifest too.
-SECTIONS = {"5. Manifest": "manifest.json", "Histories": "manifest.json", "Changes": "changes.jsonl",
+SECTIONS = {"5. Manifest": "manifest.json", "Histories": "manifest.json", "Volumes": "manifest.json",
+            "Backups": "manifest.json", "Enrolments": "manifest.json", "Changes": "changes.jsonl",
             "Conflicts": "conflicts.jsonl", "Resolutions": "resolutions.jsonl", "Migrations": "migrations.jsonl",
             "Attachments": "attachments.jsonl", "State": "state.json"}
 
