@@ -32,6 +32,8 @@ public struct HubStatus: Sendable {
   public let clockFault: ClockFault?
   /// The newest stamp that the hub has seen or given, in milliseconds since 1970.
   public let newestStamp: Int64
+  /// Whether a person decides in place of `newest` until then, because the stamps do not show the order of changes.
+  public let isNewestInDoubt: Bool
   /// The recovery of the time that the hub lost. nil if none is running.
   public let recovery: Recovering?
   /// Bundles that travel in volumes, if some of their volumes are on no stick yet.
@@ -154,7 +156,8 @@ extension HubWorkspace {
       failedImports: try failedImports(store),
       volumes: try BundleParts(folder, platform: platform).waiting(),
       waiting: try waiting(), setBack: try setBack(store), clockFault: try clockFault(store),
-      newestStamp: try Capture.newestStamp(in: store.database).milliseconds, recovery: try recovering(store),
+      newestStamp: try Capture.newestStamp(in: store.database).milliseconds,
+      isNewestInDoubt: try store.isNewestInDoubt(at: platform.clock.milliseconds()), recovery: try recovering(store),
       onSticks: try onSticks(for: store.devices()).map(\.volumes),
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       attachments: try HubAttachments(store, self).status(),

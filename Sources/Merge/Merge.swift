@@ -40,7 +40,9 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
   case (.insert(let row), nil):
     // A row made after the deletion, by a device that may have known of the deletion, is a new row.
     if !others.presence { return MergeResult(row: row) }
-    if others.judge == .stamps, others.disputed.isEmpty, stamp > others.newest { return MergeResult(row: row) }
+    if others.judge == .stamps, others.disputed.isEmpty, stamp > others.newest, !rules.doubtful.contains(stamp) {
+      return MergeResult(row: row)
+    }
     // Another user deleted the row, and the device did not know it: a deleted row comes back only by a decision.
     return gone(at: stamp, others, by: rules)
   case (.insert(let row), let hub?):
@@ -140,6 +142,7 @@ private func meet(
   var winners: [Int: Winner] = [:]
   var writtenTwice: [Int] = []
   var isOpen = false
+  var isInDoubt = false
   var kind = kind
   for meeting in meetings {
     let column = meeting.column
@@ -167,13 +170,16 @@ private func meet(
       writtenTwice.append(column)
       continue
     }
-    let verdict = decide(rules.policy(of: column, for: all), device: stamp, hub: others)
+    let policy = rules.policy(of: column, for: all)
+    let verdict = decide(policy, device: stamp, hub: others, rules.doubtful)
     if verdict.winner == .device { row[column] = meeting.value }
     if verdict.state == .open { isOpen = true }
+    if policy.isInDoubt(by: verdict) { isInDoubt = true }
     winners[column] = verdict.winner
   }
   let disagreement =
-    winners.isEmpty ? nil : Disagreement(kind: kind, state: isOpen ? .open : .settled, winners: winners)
+    winners.isEmpty
+    ? nil : Disagreement(kind: kind, state: isOpen ? .open : .settled, winners: winners, isInDoubt: isInDoubt)
   return MergeResult(row: row, disagreement: disagreement, writtenTwice: writtenTwice)
 }
 
@@ -226,13 +232,15 @@ private func mergeDelete(
   }
 
   func deleteMeetsUpdate(_ deleted: Row?, _ newest: Stamp) -> MergeResult {
-    let verdict = decide(rules.policy(for: others), device: stamp, hub: newest)
+    let policy = rules.policy(for: others)
+    let verdict = decide(policy, device: stamp, hub: newest, rules.doubtful)
     // The update is newer than the deletion. A person decides, as if the deletion had arrived first.
     let isUndecided = verdict.winner == .hub && rules.table == .newest && others.judge == .policies
     return MergeResult(
       row: verdict.winner == .device ? deleted : hub,
       disagreement: Disagreement(
-        kind: .deleteUpdate, state: isUndecided ? .open : verdict.state, rowWinner: verdict.winner))
+        kind: .deleteUpdate, state: isUndecided ? .open : verdict.state, rowWinner: verdict.winner,
+        isInDoubt: policy.isInDoubt(by: verdict)))
   }
 }
 
@@ -262,8 +270,12 @@ private func applying(_ changes: [ColumnChange], to row: Row) -> Row {
 private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChanges, by rules: MergeRules)
   -> MergeResult
 {
-  let verdict = decide(rules.policy(for: others), device: stamp, hub: others.newest)
-  return MergeResult(row: row, disagreement: Disagreement(kind: .updateDelete, state: stateOfLoss(by: verdict)))
+  let policy = rules.policy(for: others)
+  let verdict = decide(policy, device: stamp, hub: others.newest, rules.doubtful)
+  return MergeResult(
+    row: row,
+    disagreement: Disagreement(
+      kind: .updateDelete, state: stateOfLoss(by: verdict), isInDoubt: policy.isInDoubt(by: verdict)))
 }
 
 /// The state of a conflict whose change by a device cannot be applied, whichever side wins by policy. If the device
@@ -275,13 +287,23 @@ public func stateOfLoss(by verdict: (winner: Winner, state: ConflictState)) -> C
 extension Policy {
   /// The state of a change that lost without a comparison. If the hub wins by policy anyway, no decision is needed.
   public var stateOfUncompared: ConflictState { self == .hub ? .settled : .open }
+
+  /// Whether this policy compares stamps, and a person decides because the stamps do not show the order.
+  public func isInDoubt(by verdict: (winner: Winner, state: ConflictState)) -> Bool {
+    self == .newest && verdict.state == .open
+  }
 }
 
-/// The winner by policy. With equal stamps the hub wins, so that every replica decides alike.
-public func decide(_ policy: Policy, device: Stamp, hub: Stamp) -> (winner: Winner, state: ConflictState) {
+/// The winner by policy. With equal stamps the hub wins, so that every replica decides alike. If the stamps do not show
+/// which change is the later one, the hub's value stays and a person decides.
+/// - Parameter doubtful: the stamps that do not show the order of changes.
+public func decide(
+  _ policy: Policy, device: Stamp, hub: Stamp, _ doubtful: DoubtfulTimes = .none
+) -> (winner: Winner, state: ConflictState) {
   switch policy {
   case .hub: (.hub, .settled)
   case .device: (.device, .settled)
+  case .newest where doubtful.contain(laterOf: device, hub): (.hub, .open)
   case .newest: (device > hub ? .device : .hub, .settled)
   case .manual: (.hub, .open)
   }

@@ -9,6 +9,8 @@ public struct MergeRules: Sendable {
   public let grain: MergeGrain
   /// The column that marks a row as deleted; nil: deleted rows are removed.
   public let deleted: Int?
+  /// The stamps that do not show the order of changes.
+  private(set) var doubtful = DoubtfulTimes.none
   /// How equal counters of two inserted rows are merged.
   private var equalCounters = EqualCounters.countOnce
 
@@ -103,6 +105,9 @@ extension MergeRules {
   /// Whether a policy of the table or a column compares stamps.
   public var comparesStamps: Bool { table == .newest || columns.contains(.winner(.newest)) }
 
+  /// Whether the policy of a column compares stamps. nil: the policy of the row as a whole.
+  public func comparesStamps(of column: Int?) -> Bool { (column.map(winner) ?? table) == .newest }
+
   /// How both sides' values of a column become one value; nil if one of the two values wins.
   public func combination(of column: Int) -> Combination? {
     guard grain == .column, case .combination(let how) = columns[column] else { return nil }
@@ -129,6 +134,14 @@ extension MergeRules {
   var countingEqualCountersOnce: MergeRules {
     var rules = self
     rules.equalCounters = .countOnce
+    return rules
+  }
+
+  /// These rules, but a person decides between changes if their stamps do not show the order.
+  public func doubting(_ times: DoubtfulTimes) -> MergeRules {
+    if times.isEmpty { return self }
+    var rules = self
+    rules.doubtful = times
     return rules
   }
 

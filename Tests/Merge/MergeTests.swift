@@ -313,6 +313,26 @@ import Testing
     #expect(verdict.winner == winner)
     #expect(verdict.state == state)
   }
+
+  @Test(
+    "if the later of two stamps is doubtful, newest leaves the hub's value and a person decides",
+    arguments: [
+      (5, 9, false), (9, 5, false), (15, 25, false), (25, 15, false), (15, 9, true), (9, 15, true), (10, 5, true),
+      (20, 20, true), (19, 21, false),
+    ] as [(Int64, Int64, Bool)])
+  func doubting(device: Int64, hub: Int64, isInDoubt: Bool) {
+    let doubtful = DoubtfulTimes([Stamp(10)...Stamp(20)])
+    for policy in [Policy.hub, .device, .manual, .newest] {
+      let (verdict, usual) = (
+        decide(policy, device: Stamp(device), hub: Stamp(hub), doubtful),
+        decide(policy, device: Stamp(device), hub: Stamp(hub))
+      )
+      let isOpened = policy == .newest && isInDoubt
+      #expect(verdict.winner == (isOpened ? .hub : usual.winner))
+      #expect(verdict.state == (isOpened ? .open : usual.state))
+      #expect(policy.isInDoubt(by: verdict) == isOpened)
+    }
+  }
 }
 
 /// Properties of every merge. They are tested with random rows and changes.

@@ -139,12 +139,11 @@ extension HubTool {
     }
     if status.newestStamp > now + 60_000 {
       let until = clock.localText(milliseconds: status.newestStamp)
-      words.append(
-        """
-        \(shown), and devices were sent times up to \(until): until then \"newest\" may prefer the older of two \
-        concurrent changes
-        """
-      )
+      let effect =
+        status.isNewestInDoubt
+        ? "until then a person decides about concurrent changes, in place of \"newest\""
+        : "until then \"newest\" may prefer the older of two concurrent changes"
+      words.append("\(shown), and devices were sent times up to \(until): \(effect)")
     }
     return words
   }

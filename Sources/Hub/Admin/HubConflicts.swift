@@ -1,6 +1,7 @@
 import SatchelCapture
 import SatchelConflicts
 import SatchelDataset
+import SatchelMerge
 import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
@@ -227,6 +228,7 @@ extension HubWorkspace {
     var result = ResolvedAll()
     var moment = platform.clock.milliseconds()
     let (earlier, rights) = (EarlierUnits(store), try BulkDecisionRights(store))
+    let doubtful = try store.doubtfulTimes()
     // For each row, the device for which this call decided last. This device's later changes of the row may follow.
     var decided: [RowInTable: ReplicaID] = [:]
     try result.decide(decidedTogether(units.oldestFirst, policy, store)) { trade in
@@ -237,6 +239,7 @@ extension HubWorkspace {
           store.place(of: name).map { (schema: store.rows[$0].schema, rules: store.rows[$0].rules) }
         }
       }
+      if policy == .newest { for unit in trade { try check(timesOf: unit, doubtful, store) } }
       let decision = try decision(policy, trade[0], store)
       let device = trade[0].head.record.device
       let rows = trade.flatMap(\.members).rows
@@ -265,6 +268,16 @@ extension HubWorkspace {
       if !isForDevice.contains(false) { return [trade] }
       let sorted = trade.indices.filter { isForDevice[$0] } + trade.indices.filter { !isForDevice[$0] }
       return sorted.map { [trade[$0]] }
+    }
+  }
+
+  /// Throws a `WorkspaceError` if the stamps of a unit do not show which change is the later one.
+  private func check(timesOf unit: ConflictUnit, _ doubtful: DoubtfulTimes, _ store: HubStore) throws {
+    for record in unit.members.map(\.record) {
+      guard let place = store.place(of: record.table),
+        try doubtful.contain(laterOf: record.stamp, store.past(of: record.key, in: place)?.stamp ?? .zero)
+      else { continue }
+      throw WorkspaceError(.policy, DoubtfulOrder.words, hint: "Look at it, and decide it by itself.")
     }
   }
 

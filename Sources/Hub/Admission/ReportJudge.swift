@@ -49,7 +49,7 @@ final class ReportJudge {
     guard record.kind == .updateDelete, record.state == .open, store.tables[place].rules.conflict == .newest,
       let past = try store.past(of: record.key, in: place)
     else { return false }
-    return record.stamp <= past.stamp
+    return try record.stamp <= past.stamp && !store.doubtfulTimes().contains(past.stamp)
   }
 
   /// Changes the kind of the conflict to `forbidden`, if a person must still decide it. A settled conflict stays as it

@@ -1,6 +1,7 @@
 import SatchelBundle
 import SatchelConflicts
 import SatchelDataset
+import SatchelMerge
 import SatchelRows
 import SatchelValues
 import SatchelWorkspace
@@ -21,6 +22,8 @@ struct ReportedConflicts {
   let judge: ReportJudge
   /// The latest stamp that a change may get.
   let latest: Stamp
+  /// The stamps that do not show the order of changes.
+  let doubtful: DoubtfulTimes
   let now: Int64
 
   /// The results of reading the reports.
@@ -32,6 +35,8 @@ struct ReportedConflicts {
     /// The new conflicts about rows that their user may no longer see.
     var lost: [ConflictID] = []
     var keptOut: KeptOutRows
+    /// The changes that the device preferred by doubtful stamps.
+    var preferred = PreferredChanges()
     /// All changes in the reports, whether the hub knew their conflicts or not.
     var reported: Set<UnknownResults.ReportedChange> = []
   }
@@ -54,8 +59,9 @@ struct ReportedConflicts {
       // report `revoked` only for a table that left the dataset.
       if record.kind == .revoked, store.place(of: record.table) != nil { record.kind = .forbidden }
       let hidden = try judge.judge(&record)
+      let isReopened = try hidden == .nothing && reopen(&record, &taken.preferred)
       try ConflictTable.add(
-        record, bundle: manifest.bundle, noted: now, told: 0, hidden: hidden, in: store.database)
+        record, bundle: manifest.bundle, noted: now, told: isReopened ? nil : 0, hidden: hidden, in: store.database)
       try store.addReport(id, called: line.id)
       taken.keptOut.note(record)
       taken.count += 1
@@ -64,6 +70,38 @@ struct ReportedConflicts {
       if let place, store.tables[place].rules.late == .accept { taken.maybeLate.append(id) }
     }
     return taken
+  }
+
+  /// Opens a conflict that the device settled by stamps that do not show the order of changes. If the device preferred
+  /// its own change, that change comes in this bundle, and the hub's merge opens the conflict.
+  /// - Returns: whether the conflict was opened.
+  private func reopen(_ record: inout ConflictRecord, _ preferred: inout PreferredChanges) throws -> Bool {
+    guard !doubtful.isEmpty, record.state == .settled, record.unit == nil, let place = store.place(of: record.table)
+    else { return false }
+    let (rules, schema) = (store.rows[place].rules, store.rows[place].schema)
+    var compared: [ColumnWinner] = []
+    switch record.kind {
+    case .updateUpdate, .insertInsert:
+      compared = record.winners.filter { winner in
+        schema.position(of: winner.name).map { rules.comparesStamps(of: $0) } ?? false
+      }
+      if compared.isEmpty { return false }
+    case .updateDelete, .deleteUpdate, .unique: if !rules.comparesStamps(of: nil) { return false }
+    default: return false
+    }
+    let isLost = compared.isEmpty ? record.rowWinner == .hub : compared.contains { $0.winner == .hub }
+    if !isLost {
+      if doubtful.contains(record.stamp) { preferred.add(record, compared, in: schema) }
+      return false
+    }
+    let past = try store.past(of: record.key, in: place)?.stamp ?? .zero
+    // The row may have been written again since, in another column. A deleted row cannot.
+    let isInDoubt =
+      record.kind == .updateDelete
+      ? doubtful.contain(laterOf: record.stamp, past) : doubtful.contains(record.stamp) || doubtful.contains(past)
+    if !isInDoubt { return false }
+    (record.state, record.note) = (.open, DoubtfulOrder.words)
+    return true
   }
 
   private func check(_ line: ConflictRecord) throws {

@@ -173,8 +173,9 @@ struct BundleMerge {
     // and the decision about it.
     let told = try ReportedConflicts(
       store: store, device: device, manifest: manifest, changes: changes, keys: keys, translation: translation,
-      judge: ReportJudge(scope, device), latest: merger.latest, now: now
+      judge: ReportJudge(scope, device), latest: merger.latest, doubtful: merger.doubtful, now: now
     ).take(bundle)
+    merger.preferred = told.preferred
     merger.unknown = base.isFormerEpoch ? nil : unknownResults(emission, told.reported)
     let (resolved, decidedBefore) =
       try brake == .reject

@@ -118,6 +118,7 @@ extension HubWorkspace {
     try Capture.settle(store.tables, in: store.database)
     try store.lowerStamps(at: now)
     try store.restampWrites(at: now)
+    try store.noteDoubtfulTimes(at: now)
   }
 
   /// Runs `body` in a transaction. If rows may be put back, the transaction ignores CHECK constraints, because the

@@ -79,15 +79,15 @@ extension StepMerger {
   ) throws -> (Disagreement, met: Row?) {
     let step = pending.step
     var met = try obstacle.kind == .unique ? rival(of: pending, in: place) : store.rows[place].row(step.key)
-    let state: ConflictState
+    var (state, isInDoubt) = (ConflictState.open, false)
     switch obstacle.kind {
     case _ where obstacle.isHeld: state = .held
     // Rows at the hub refer to a row that this change would delete or rename. So a person decides.
-    case .foreignKey: state = .open
-    default: state = try stateOfKeptOut(step, by: met, in: place)
+    case .foreignKey: break
+    default: (state, isInDoubt) = try stateOfKeptOut(step, by: met, in: place)
     }
     if obstacle.kind == .unique, met == nil { met = try rowKeptBySeveral(pending, in: place) }
-    return (Disagreement(kind: obstacle.kind, state: state), met)
+    return (Disagreement(kind: obstacle.kind, state: state, isInDoubt: isInDoubt), met)
   }
 
   /// Records a conflict about a step.
@@ -96,6 +96,7 @@ extension StepMerger {
     _ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil, told: Int64? = nil,
     hidden: HiddenPart? = nil
   ) throws {
+    let note = disagreement.words(after: note)
     if diagnosis != nil {
       diagnosis?.note(disagreement, met: met, note: note, hidden: hidden)
       return

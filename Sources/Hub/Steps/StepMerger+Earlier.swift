@@ -18,6 +18,7 @@ struct UnknownResults {
     let generation: Generation
 
     init(_ record: ConflictRecord) { (table, key, generation) = (record.table, record.key, record.generation) }
+    init(_ step: Step) { (table, key, generation) = (step.table, step.key, step.generation) }
   }
 
   func contains(_ record: ConflictRecord) -> Bool { !reported.contains(.init(record)) }

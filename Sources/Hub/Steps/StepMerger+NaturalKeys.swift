@@ -35,7 +35,8 @@ extension StepMerger {
     let key = rival.map { store.rows[place].schema.key(of: $0) }
     // If the user may not see the other row, its stamp must not decide. Otherwise the result would reveal the stamp.
     let past = try key.flatMap { try scope.maySee($0, in: place) ? store.past(of: $0, in: place) : nil }
-    return decide(store.tables[place].rules.conflict, device: min(step.stamp, latest), hub: past?.stamp ?? .zero)
+    return decide(
+      store.tables[place].rules.conflict, device: min(step.stamp, latest), hub: past?.stamp ?? .zero, doubtful)
   }
 
   /// Merges a change whose natural key another row has, if the policy favours the device. The hub deletes the other
@@ -86,16 +87,21 @@ extension StepMerger {
     return true
   }
 
-  /// Returns the state of a conflict about a row that is kept out by another row of the same natural key.
+  /// Returns the state of a conflict about a row that is kept out by another row of the same natural key, and whether a
+  /// person decides because the stamps do not show which row is the later one.
   ///
   /// With the policy `newest`, the result must not depend on which row came first. The conflict is settled only if, in
   /// the other order, the hub would also have removed the device's row. Otherwise a person decides.
-  func stateOfKeptOut(_ step: Step, by rival: Row?, in place: Int) throws -> ConflictState {
-    let state = stateOfLoss(by: try verdict(on: step, against: rival, in: place))
+  func stateOfKeptOut(
+    _ step: Step, by rival: Row?, in place: Int
+  ) throws -> (state: ConflictState, isInDoubt: Bool) {
+    let verdict = try verdict(on: step, against: rival, in: place)
     let rules = store.tables[place].rules
-    guard state == .settled, rules.conflict == .newest else { return state }
-    guard case .insert(let row) = step.change, rules.delete == .hard else { return .open }
-    return try isReferredTo(row, of: RowReference(place: place, key: step.key)) ? .open : .settled
+    let state = stateOfLoss(by: verdict)
+    let isInDoubt = rules.conflict.isInDoubt(by: verdict)
+    guard state == .settled, rules.conflict == .newest else { return (state, isInDoubt) }
+    guard case .insert(let row) = step.change, rules.delete == .hard else { return (.open, false) }
+    return (try isReferredTo(row, of: RowReference(place: place, key: step.key)) ? .open : .settled, false)
   }
 
   /// Whether a waiting step would make another row refer to this new row.

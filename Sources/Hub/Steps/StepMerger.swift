@@ -30,6 +30,8 @@ final class StepMerger {
   /// The latest stamp that a change may get: the hub's own time, or a later stamp that the hub has sent. So a device
   /// whose clock is ahead has no advantage.
   let latest: Stamp
+  /// The stamps that do not show the order of changes.
+  let doubtful: DoubtfulTimes
   /// `waiting` has the waiting steps of each row, in their order. `order` has the rows in the order in which they began
   /// to wait.
   var waiting: [RowReference: [Pending]] = [:]
@@ -89,6 +91,8 @@ final class StepMerger {
   var formerExports: SequenceNumber?
   /// The results that the device did not know when it made the bundle. nil if the hub cannot determine them.
   var unknown: UnknownResults?
+  /// Changes that the device itself preferred to the hub's values, by stamps that do not show the order of changes.
+  var preferred = PreferredChanges()
   /// The device's earlier changes that were not taken. nil until they are looked up.
   var earlier: EarlierConflicts?
   /// The limits for the device's waiting changes.
@@ -127,6 +131,7 @@ final class StepMerger {
     origin = Origin(
       device: device.id, user: device.user, stamp: .zero, bundle: bundle, returnsToAuthor: returnsToAuthor, at: now)
     latest = try store.newestBelievedStamp(at: now, slack: 1)
+    doubtful = try store.doubtfulTimes()
     familyTables = store.tablesOfFamilies
   }
 
@@ -339,7 +344,8 @@ final class StepMerger {
     let deletion = try store.unknownDeletion(
       meeting: step.change, step.key, onto: hub, with: past, in: place, &others, deleters)
     others.uncertain = try uncertainColumns(step, onto: hub, with: past, in: place)
-    let rules = store.rows[place].rules.forChange(step.change, first: step.first)
+    preferred.contest(step, at: past?.stamp ?? .zero, &others, in: schema)
+    let rules = store.rows[place].rules.doubting(doubtful).forChange(step.change, first: step.first)
     let isOwn = try rules.hasCounters && hub != nil && mayBeOwn(pending, with: past, in: place)
     let result = merge(
       step.change, at: stamp, onto: hub,

@@ -20,11 +20,13 @@ extension HubStore {
     if let fault = try clockFault(at: now) ?? clockFaultOfLog(at: now) { throw fault.refusal() }
   }
 
-  /// Checks the hub's clock as `checkClock` does, and records its reading. The caller must hold a transaction.
+  /// Checks the hub's clock as `checkClock` does. Records the clock's reading, and the stamps that are ahead of it. The
+  /// caller must hold a transaction.
   func passClock(at now: Int64) throws {
     try checkClock(at: now)
     // A write costs more than a read, so the reading is recorded only once a minute. The tolerance is an hour.
     if try now > clockReading() + 60_000 { try saveClockReading(now) }
+    try noteDoubtfulTimes(at: now)
   }
 
   /// The fault of the hub's clock. nil if no fault is known.

@@ -9,7 +9,7 @@ enum HubSchema {
     HubStore.braked,
     // Emissions for devices.
     emissions, emissionSets, owed, declared, HubStore.lostEmissions, HubStore.awaitedEmissions,
-    HubStore.formerEmissions,
+    HubStore.formerEmissions, HubStore.doubtfulTimes,
     // States of devices.
     HubStore.proofs, HubStore.differentRows, HubStore.reports, HubStore.health, HubStore.formerRights,
     HubStore.attachments, HubStore.received, HubStore.files,

@@ -8,8 +8,10 @@ extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
     toSchema10, toSchema11, toSchema12, toSchema13, toSchema14, toSchema15, toSchema16, toSchema17,
-    toSchema18, toSchema19,
+    toSchema18, toSchema19, toSchema20,
   ])
+
+  private static let toSchema20: SchemaUpgrade.Step = { try $0.execute(HubStore.doubtfulTimes) }
 
   private static let toSchema19: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN hold_since INTEGER")

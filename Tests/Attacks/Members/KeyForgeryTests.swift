@@ -151,6 +151,7 @@ struct KeyForgeryTests {
       DROP TABLE satchel_operators;
       DROP TABLE satchel_acts;
       DROP TABLE satchel_former_emissions;
+      DROP TABLE satchel_doubtful_times;
       DROP TABLE satchel_former_rights;
       DROP TABLE satchel_braked;
       DROP TABLE satchel_health;

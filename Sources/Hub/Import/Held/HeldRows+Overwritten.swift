@@ -11,7 +11,7 @@ extension HeldRows {
     _ change: Change, _ record: ConflictRecord, onto hub: Row?, with past: RowNumbers.Entry?, others: OthersChanges,
     from base: ChangeBase, in place: Int
   ) throws -> MergeResult {
-    let rules = store.rows[place].rules
+    let rules = try rules(in: place)
     guard case .update(let changes) = change, hub != nil else {
       let rules = try hub == nil ? rules : self.rules(for: change, record, with: past, from: base, in: place)
       return merge(change, at: record.stamp, onto: hub, others: others, by: rules)
@@ -27,7 +27,9 @@ extension HeldRows {
     let kind = result.disagreement?.kind ?? .updateUpdate
     let state = result.disagreement?.state ?? .settled
     return MergeResult(
-      row: result.row, disagreement: Disagreement(kind: kind, state: state, winners: winners),
+      row: result.row,
+      disagreement: Disagreement(
+        kind: kind, state: state, winners: winners, isInDoubt: result.disagreement?.isInDoubt ?? false),
       writtenTwice: result.writtenTwice, repeatsDelete: result.repeatsDelete)
   }
 
@@ -36,7 +38,7 @@ extension HeldRows {
   private func rules(
     for change: Change, _ record: ConflictRecord, with past: RowNumbers.Entry?, from base: ChangeBase, in place: Int
   ) throws -> MergeRules {
-    let rules = store.rows[place].rules
+    let rules = try rules(in: place)
     guard case .insert = change else { return rules }
     if try store.mayHaveJoined(record.id) { return rules.forChange(change, first: nil) }
     if !rules.hasCounters { return rules }

@@ -18,6 +18,8 @@ final class HeldRows {
   private let deleters: UserScopes
   private var lostRights: [Sender: LostRights] = [:]
   private var logs: [Sender: Logs] = [:]
+  /// The stamps that do not show the order of changes. nil until they are looked up.
+  private var doubtful: DoubtfulTimes?
 
   /// The changes of the units that became conflicts in this pass.
   var closedInUnits: [ConflictRecord] = []
@@ -112,6 +114,13 @@ final class HeldRows {
       try ConflictTable.countHeld(record.key, of: table, device: record.device, in: store.database) == 1
     else { return nil }
     return try store.twin(of: row, in: place, for: scope)
+  }
+
+  /// Returns the rules for a change of a table's row, by which stamps decide only if they show the order of changes.
+  func rules(in place: Int) throws -> MergeRules {
+    let times = try doubtful ?? store.doubtfulTimes()
+    doubtful = times
+    return store.rows[place].rules.doubting(times)
   }
 
   static func areThere(_ store: HubStore) throws -> Bool {
@@ -292,7 +301,7 @@ final class HeldRows {
       in: store.tables[place].schema,
       met: met, device: record.device, user: record.user)
     found.id = record.id
-    (found.note, found.unit) = (note, record.unit)
+    (found.note, found.unit) = (disagreement.words(after: note), record.unit)
     let isHidden =
       try met.map { try scope(of: record)?.maySee(store.tables[place].schema.key(of: $0), in: place) != true } ?? false
     try ConflictTable.correct(found, at: now, hidden: isHidden ? .row : .nothing, in: store.database)

@@ -147,7 +147,7 @@ final class LateWork {
     let others = try store.changesByOthers(
       meeting: change, at: stamp, onto: found?.row, with: past, in: place, from: base, besides: own,
       walks.walk(past, in: place, from: base, besides: nil, store))
-    let result = merge(change, at: stamp, onto: found?.row, others: others, by: rows.rules)
+    let result = merge(change, at: stamp, onto: found?.row, others: others, by: rows.rules.doubting(merger.doubtful))
     if result.disagreement?.state == .open { return false }
     let made = Change(from: found?.row, to: result.row)
     let equal = try merger.scope.writtenTwice(change, over: found?.row, result, from: base, in: place)

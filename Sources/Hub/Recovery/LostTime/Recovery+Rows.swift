@@ -176,7 +176,7 @@ extension Recovery {
     try noteWhole(lost)
     // A device deleted the row, but did not know this version of the row.
     guard let past, past.stamp > .zero else { return nil }
-    let verdict = decide(store.rows[place].rules.table, device: .zero, hub: stamp)
+    let verdict = try decide(store.rows[place].rules.table, device: .zero, hub: stamp, store.doubtfulTimes())
     try note(
       Disagreement(kind: .deleteUpdate, state: verdict.state), .delete(was: row), key, at: past.stamp, row, in: place,
       "\(lost.emission.words) An older deletion of it came from a device.")

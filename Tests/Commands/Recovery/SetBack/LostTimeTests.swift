@@ -303,6 +303,7 @@ struct LostTimeTests {
         DROP TABLE satchel_operators;
         DROP TABLE satchel_acts;
         DROP TABLE satchel_former_emissions;
+        DROP TABLE satchel_doubtful_times;
         DROP TABLE satchel_former_rights;
         ALTER TABLE satchel_devices DROP COLUMN hold_since;
         ALTER TABLE satchel_devices DROP COLUMN hold_note;
