@@ -76,13 +76,13 @@ public enum Capture {
     Generation(try database.first("SELECT generation FROM satchel_capture") { $0.integer(0) } ?? 0)
   }
 
-  /// Makes writes from now on belong to a new generation.
+  /// Begins a new generation. All later writes belong to it.
   public static func begin(_ generation: Generation, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_capture SET generation = :generation", ["generation": .integer(generation.rawValue)])
   }
 
-  /// Makes every later stamp greater than `stamp`, even if the clock falls back to 1970.
+  /// Makes every later stamp greater than `stamp`, even if the machine's clock falls back to 1970.
   public static func witness(_ stamp: Stamp, in database: borrowing Database) throws {
     try database.run("UPDATE satchel_capture SET stamp = max(stamp, :stamp)", ["stamp": .integer(stamp.rawValue)])
   }
@@ -92,7 +92,8 @@ public enum Capture {
     Stamp(try database.first("SELECT stamp FROM satchel_capture") { $0.integer(0) } ?? 0)
   }
 
-  /// The latest time of a write that triggers saved and that is not in the pre-images yet, by the writer's clock.
+  /// The latest time among the recorded writes that `settle` has not moved into the pre-images yet. It is a time by
+  /// the writing program's clock.
   public static func newestUnsettledWrite(_ tables: [TrackedTable], in database: borrowing Database) throws -> Stamp {
     var newest = Stamp.zero
     for table in tables {
@@ -104,7 +105,7 @@ public enum Capture {
     return newest
   }
 
-  /// A new stamp of this replica, for a change that no trigger sees.
+  /// Makes a new stamp of this replica, for a change that no trigger records.
   public static func tick(now milliseconds: Int64, in database: borrowing Database) throws -> Stamp {
     try database.run(
       "UPDATE satchel_capture SET stamp = max(stamp + 1, :now)",

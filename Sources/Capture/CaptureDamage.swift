@@ -2,35 +2,36 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Damage to a captured database. Because of it, capture may have missed changes.
+/// Damage to a database with capture. Capture may have missed changes because of it.
 public struct CaptureDamage: Sendable {
   public enum Kind: String, Sendable {
-    /// Triggers are missing or differ from capture's own.
+    /// Triggers are missing, or are not as capture made them.
     case triggers
     /// The app created its table again, with the same columns.
     case remade
-    /// The table has other columns than were captured.
+    /// The table has other columns than when capture was installed.
     case columns
-    /// One of Satchel's tables that hold changes is missing.
+    /// One of Satchel's own tables with recorded changes is missing.
     case saved
-    /// The app's table is missing, or cannot be kept in step as it is now.
+    /// The app's table is missing, or capture cannot be installed on it.
     case table
-    /// The table's rows are identified by another key than before.
+    /// The columns that identify the table's rows have changed.
     case key
-    /// The file holds its texts in UTF-16. SQLite reads some of these texts as other texts.
+    /// The file stores its texts in UTF-16. SQLite changes some texts when it reads them from such a file.
     case encoding
   }
 
   public let kind: Kind
   public let table: Name
-  /// A description, as the rest of a sentence.
+  /// A description of the damage, for the second part of a sentence.
   public let words: String
-  /// The steps for a person before a repair; nil: the repair alone is enough.
+  /// The steps that a person must do before a repair; nil if the repair alone is enough.
   public let hint: String?
 
   public var isRepairable: Bool { hint == nil }
 
-  /// Whether a migration by the app's own tool may be the cause. Such tools change columns, and create tables again.
+  /// Whether a migration by the app's own tool may have caused the damage. Such a tool changes columns or creates
+  /// tables again.
   public var mayBeMigration: Bool { isRepairable && [.columns, .remade].contains(kind) }
 
   /// A stable word for machines.
@@ -38,7 +39,7 @@ public struct CaptureDamage: Sendable {
 }
 
 extension Capture {
-  /// Finds damage to capture and to the captured tables. It reads only the schema, which is fast enough for every
+  /// Finds damage to capture and to the captured tables. Reads only the schema, so it is fast enough for every
   /// command.
   public static func damage(
     in database: borrowing Database, tables: [TrackedTable], dataset: DatasetDefinition
@@ -139,8 +140,8 @@ extension Capture {
       hint: nil)
   }
 
-  /// The loss of values with columns that are gone, as the end of a sentence. Empty if no bundle lacks a change of the
-  /// table.
+  /// The end of a sentence about values of removed columns that are lost. Empty if each change of the table is in a
+  /// bundle.
   private static func loss(
     of columns: [Name], in table: TrackedTable, _ database: borrowing Database
   ) throws -> String {
@@ -174,7 +175,7 @@ extension Capture {
 
   private static let oldForm = "Bring the table back to what it was, then run doctor --repair. \(asTheHubHasIt)"
 
-  /// Whether rows of this table had changes that the hub is not known to have. The table itself may be gone.
+  /// Whether the table had changes that the hub is not known to have. The app's table itself may be missing.
   public static func hasSavedRows(of name: Name, in database: borrowing Database) throws -> Bool {
     for saved in ["satchel_before_\(name)", "satchel_writes_\(name)"] where try database.hasTable(saved) {
       if try database.first("SELECT 1 FROM \(quoted(Name(saved))) LIMIT 1", [:], { _ in true }) ?? false { return true }
@@ -182,7 +183,7 @@ extension Capture {
     return false
   }
 
-  /// Whether a table has another name by now. SQLite moves its triggers to the new name.
+  /// Whether the app's table was renamed. If so, SQLite has moved the capture triggers to the new name.
   public static func isRenamed(_ name: Name, in database: borrowing Database) throws -> Bool {
     try newName(of: name, in: database) != nil
   }
@@ -194,7 +195,7 @@ extension Capture {
     ) { Name($0.text(0)) }
   }
 
-  /// Why a table of the dataset cannot be captured: it was renamed, dropped, or changed into something else.
+  /// The damage of a table that cannot be captured any more: it was renamed, dropped or changed.
   private static func lost(_ name: Name, _ dataset: DatasetDefinition, in database: borrowing Database) throws
     -> CaptureDamage
   {
@@ -231,17 +232,17 @@ extension Capture {
       kind: .table, table: name, words: "the table \(name) cannot be read", hint: "Run doctor again.")
   }
 
-  /// Whether a table has no PRIMARY KEY, although its PRIMARY KEY identified its rows.
+  /// Whether the table's rows were identified by its PRIMARY KEY, and the table no longer has one.
   private static func hasLostKey(
     _ name: Name, _ dataset: DatasetDefinition, in database: borrowing Database
   ) throws -> Bool {
     try dataset.rules(for: name)?.key == nil && database.tableShape(name)?.key.isEmpty == true
   }
 
-  /// The way back of a table that was made again in such a way that it cannot be captured.
+  /// The advice for a table that was created again in a form that cannot be captured.
   private static func wayBack(of name: Name, in database: borrowing Database) throws -> String {
     let key = try database.tableShape(CaptureNames.before(name)).map { before in
-      // The generation is the last column of this key.
+      // The last column of this key is the generation.
       before.key.dropLast().map { quoted(before.columns[$0]) }.joined(separator: ", ")
     }
     return (key.map { "It had the key (\($0)). " } ?? "") + oldKey
@@ -249,8 +250,8 @@ extension Capture {
 }
 
 extension TrackedTable {
-  /// Whether the app created the table again after capture was installed. SQLite then lists the new table after the
-  /// table of writes. An ALTER TABLE leaves a table in its position, and VACUUM keeps the order.
+  /// Whether an app created the table again after capture was installed. Then SQLite's schema has it after the table
+  /// of writes. ALTER TABLE does not change the position of a table, and VACUUM keeps the order.
   public func isMadeAnew(in database: borrowing Database) throws -> Bool {
     try database.first(
       """
@@ -261,7 +262,7 @@ extension TrackedTable {
     ) { $0.integer(0) != 0 } ?? false
   }
 
-  /// The table of pre-images; nil if it is missing, or lacks the columns for generations.
+  /// The table of pre-images; nil if it is missing or lacks capture's own columns.
   func saved(in database: borrowing Database) throws -> TableShape? {
     guard let before = try database.tableShape(names.before) else { return nil }
     let isMade =
@@ -270,17 +271,17 @@ extension TrackedTable {
     return isMade ? before : nil
   }
 
-  /// The columns of the app's table when capture was installed, in order.
+  /// The columns that the app's table had when capture was installed, in order.
   func savedColumns(_ before: TableShape) -> [Name] {
     before.columns.filter { !names.isOwn($0) }
   }
 
-  /// The app's columns in the table of writes, in order. Satchel's own columns are left out.
+  /// The columns of the table of writes that belong to the app's table, in order.
   func savedWrites(_ writes: TableShape) -> [Name] {
     writes.columns.filter { !names.isOwn($0) }
   }
 
-  /// Whether both tables have their columns for units if the table keeps units, and lack these columns if not.
+  /// Whether the two tables of capture have columns for units exactly if the dataset's rules demand units.
   func hasUnits(in before: TableShape, _ writes: TableShape) -> Bool {
     before.columns.contains(names.unit) == names.keepsUnits && writes.columns.contains(names.mark) == names.keepsUnits
   }
@@ -292,7 +293,7 @@ extension TrackedTable {
 }
 
 extension [TrackedTable] {
-  /// The tables that an app created again since capture was installed.
+  /// Those of the tables that an app created again after capture was installed.
   public func madeAgain(in database: borrowing Database) throws -> [TrackedTable] {
     var found: [TrackedTable] = []
     for table in self where try table.isMadeAnew(in: database) { found.append(table) }

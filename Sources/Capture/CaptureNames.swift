@@ -2,24 +2,24 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// The names of capture's own objects for one table.
+/// The names of capture's own tables, columns and triggers for one table of the app.
 struct CaptureNames {
   let table: Name
-  /// The control columns of the table of pre-images. If the app's table has a column of such a name, the control column
-  /// gets a longer name.
+  /// Capture's own columns in the table of pre-images. If the app's table has a column of the same name, `_` is added
+  /// to the name of capture's column.
   let generation: Name
   let existed: Name
   let stamp: Name
   let first: Name
-  /// The control columns of the table of writes, beside `existed`.
+  /// Capture's own columns in the table of writes, besides `existed`.
   let number: Name
   let written: Name
   let again: Name
-  /// For tables with units. `unit` is in the table of pre-images, and holds the number of the unit. `mark` is in the
-  /// table of writes, and holds the newest mark.
+  /// Columns for tables with units. `unit` in the table of pre-images is the number of the unit. `mark` in the table
+  /// of writes is the newest mark that an app set.
   let unit: Name
   let mark: Name
-  /// Whether the tables have these two columns.
+  /// Whether the tables have the columns `unit` and `mark`.
   let keepsUnits: Bool
 
   init(_ schema: TableSchema, unit rule: UnitRule? = nil) {
@@ -43,18 +43,19 @@ struct CaptureNames {
     return Name(name)
   }
 
-  /// The control columns of the table of pre-images, in order.
+  /// Capture's own columns in the table of pre-images, in order.
   var controls: [Name] { always + (keepsUnits ? [unit] : []) }
-  /// The control columns that each table of pre-images has, with or without units.
+  /// Capture's own columns in each table of pre-images, with or without units.
   var always: [Name] { [generation, existed, stamp, first] }
 
-  /// Whether a column of a table of pre-images, or of writes, is capture's own.
+  /// Whether a column in one of capture's tables is not a column of the app's table.
   func isOwn(_ column: Name) -> Bool { ([number, written, again, mark, unit] + always).contains(column) }
 
   var before: Name { Self.before(table) }
   static func before(_ table: Name) -> Name { Name("satchel_before_\(table)") }
   var writes: Name { Name("satchel_writes_\(table)") }
 
-  /// The moment is the part before the first colon, so no two tables share a trigger's name.
+  /// The name of a trigger. The table's name begins after the first colon, so triggers of different tables have
+  /// different names.
   func trigger(_ moment: String) -> Name { Name("satchel_\(moment):\(table)") }
 }

@@ -1,21 +1,22 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The triggers that record one table's writes.
+/// The SQL of the triggers that record the writes to one table.
 ///
-/// Every pre-image is saved before the write, never after it: an app's own AFTER triggers may run first and write the
-/// row again. An unneeded pre-image does no harm, because an unchanged row is no change. The first entry of a row is
-/// its pre-image. So a trigger need not check whether its row exists, or was written before.
+/// A pre-image is saved before the write. After the write it would be too late, because an app's own AFTER triggers
+/// may run first and write the row again. A superfluous pre-image does no harm, because an equal row gives no change.
+/// The first entry of a row is its pre-image. So a trigger need not check whether the row exists or was written
+/// before.
 struct CaptureSQL {
   let info: TableInfo
   let names: CaptureNames
   let tables: CaptureTables
-  // Each command builds the SQL of all triggers, so these texts are made once.
+  // These texts are stored, because each command builds the SQL of all triggers.
   private let table: String
   private let writes: String
-  /// All columns, quoted.
+  /// The quoted names of all columns.
   private let columns: [String]
-  /// The key's columns, quoted.
+  /// The quoted names of the key's columns.
   private let key: [String]
 
   init(info: TableInfo, names: CaptureNames) {
@@ -34,11 +35,11 @@ struct CaptureSQL {
       names: names, columns: info.schema.columns, key: tables.key, counted: info.isAutoincrement ? tables.alias : nil)
   }
 
-  /// All statements, in the order in which they run.
+  /// All statements that install capture, in the order in which they run.
   var statements: [String] { tables.statements + triggers.map(\.sql) }
 
-  /// One trigger for each kind of write. SQLite reserves room for everything in a trigger at each call, even for parts
-  /// that do not run.
+  /// One trigger for each kind of write. More triggers would not help: at each call SQLite reserves memory for the
+  /// whole trigger, even for parts that do not run.
   var triggers: [(name: Name, sql: String)] {
     [
       trigger("before_insert", "BEFORE INSERT", saveVictimsOfInsert + saveAbsence),
@@ -68,19 +69,19 @@ struct CaptureSQL {
 
   // MARK: contents of entries
 
-  /// The time of the write, and the newest mark if units are kept. This SQL may use only functions that older SQLite
-  /// builds have: any program may write the database.
+  /// The time of the write and, with units, the newest mark. Any program may write to the database, so only functions
+  /// that older releases of SQLite have are used here.
   private var now: String { "julianday('now')" + (names.keepsUnits ? ", \(UnitNumbers.newestMark)" : "") }
 
-  /// - Parameter columns: quoted.
+  /// - Parameter columns: quoted names.
   private func save(_ columns: [String], _ source: String) -> String {
     let own = [names.existed, names.written] + (names.keepsUnits ? [names.mark] : [])
     let all = own.map { quoted($0) } + columns
     return "INSERT INTO \(writes) (\(all.joined(separator: ", ")))\n    \(source)"
   }
 
-  /// The values of an entry for a row that was there: 1, the time of the write, the mark of the unit if units are kept,
-  /// and all columns behind `prefix`.
+  /// The values of an entry for an existing row: 1, the time, the mark if units are kept, and the columns with
+  /// `prefix` before their names.
   private func whole(_ prefix: String) -> String { "1, \(now), \(list(columns, prefix: prefix))" }
 
   private func list(_ columns: [String], prefix: String) -> String {
@@ -89,8 +90,8 @@ struct CaptureSQL {
 
   private var saveOld: String { save(columns, "VALUES (\(whole("OLD.")))") }
 
-  /// SQL for the value of a column in the new row. OR REPLACE replaces a forbidden NULL with the default, but only
-  /// after the trigger has run.
+  /// SQL for the value of a column in the new row. After the trigger, OR REPLACE replaces a forbidden NULL with the
+  /// column's default. So the trigger must do that itself.
   private func new(_ column: Int) -> String {
     let value = "NEW.\(columns[column])"
     return info.replacements[column].map { "coalesce(\(value), \($0))" } ?? value
@@ -98,15 +99,14 @@ struct CaptureSQL {
 
   private var newKey: String { info.schema.key.map(new).joined(separator: ", ") }
 
-  /// Records that the new row did not exist. If a row with this key existed, that row was saved just before this entry,
-  /// or when the row was deleted.
+  /// Records that the new row did not exist. If a row with its key existed, an earlier entry already holds that row.
   private var saveAbsence: [String] {
     if let alias { return saveAbsence(ofKeyFor: alias) }
     return [save(key, "VALUES (0, \(now), \(newKey))")]
   }
 
-  /// Records that no row had the new key, if an update changes the key. The bytes are compared, because keys that are
-  /// equal by the collation may still be two keys.
+  /// Records that no row had the new key, if an update changes the key. Keys are compared as bytes, because two keys
+  /// may be equal only by the column's collation.
   private var saveAbsenceOfOther: String {
     let differs = info.schema.key.map { "OLD.\(columns[$0]) IS NOT \(new($0)) COLLATE BINARY" }
     return save(key, "SELECT 0, \(now), \(newKey) WHERE \(differs.joined(separator: " OR "))")
@@ -114,9 +114,9 @@ struct CaptureSQL {
 
   // MARK: keys that SQLite makes
 
-  /// If SQLite makes the key, NEW holds -1 before the insert. NEW also holds -1 if the writer gives the key -1. So the
-  /// next key is predicted, and an entry for -1 is added. If the prediction is wrong, its entry belongs to no row, and
-  /// so is no change.
+  /// Records that the new row did not exist, for a key that SQLite may choose. In a BEFORE trigger NEW has -1 instead
+  /// of the chosen key. The writing program may also have given -1 itself. So the SQL predicts the next key, and adds
+  /// an entry for the predicted key. If the prediction is wrong, that entry belongs to no row and so is no change.
   private func saveAbsence(ofKeyFor alias: String) -> [String] {
     let isMade = "NEW.\(alias) IS -1"
     func saveNext(_ key: String) -> String {
@@ -128,8 +128,8 @@ struct CaptureSQL {
     let sequence =
       "(SELECT coalesce(max(seq) + 1, 1) FROM sqlite_sequence WHERE name = \(quotedText(info.schema.name.text)))"
     let counted = "max(\(next), \(sequence))"
-    // A row that OR IGNORE skips uses up a key, and the sequence shows that only when the statement is done. The
-    // prediction for the last row is in the newest entries, or was recorded when the table was compacted.
+    // If OR IGNORE skips a row, a key is used up, but the sequence shows this only after the statement. The key that
+    // was predicted for the last row is in the newest entries, or in entry 0 after the table was shortened.
     let noted = "SELECT \(alias) FROM \(writes) WHERE \(quoted(names.number)) = 0"
     let unused =
       """
@@ -146,9 +146,9 @@ struct CaptureSQL {
     "(SELECT \(key.joined(separator: ", ")) FROM \(writes) ORDER BY \(quoted(names.number)) DESC LIMIT \(count))"
   }
 
-  /// SQL for whether the key of the inserted row differs from the newest entry's key. A key that SQLite or a default
-  /// makes is known only after the insert. The newest entry is the row's own absence, unless a trigger of the app wrote
-  /// something in between.
+  /// SQL for whether the inserted row has another key than the newest entry. A key that SQLite or a default makes is
+  /// known only after the insert. The newest entry is usually the entry for the same row. It is not if a trigger of
+  /// the app wrote another row in between.
   private var madeKeyIsNew: String {
     "(\(list(key, prefix: "+NEW."))) IS NOT \(newest(1))"
   }
@@ -160,8 +160,8 @@ struct CaptureSQL {
 
   // MARK: rows that OR REPLACE deletes silently
 
-  /// The table's alias in a FROM clause. The alias is the table's own name, because the condition of a partial index
-  /// may use it. A table named `old` or `new` has another alias, because these names have another meaning in a trigger.
+  /// The name of the table in a FROM clause. It is the table's own name, because the condition of a partial index may
+  /// use that name. A table named `old` or `new` gets another name, because these words mean other rows in a trigger.
   private var row: String {
     ["old", "new"].contains { info.schema.name.isSameInSQL(as: $0) } ? "satchel_row" : table
   }
@@ -173,15 +173,16 @@ struct CaptureSQL {
     return (alias ?? []) + info.uniqueIndexes
   }
 
-  /// The name of the rowid, if rows have a rowid that is not their key: two rows cannot share a rowid either.
+  /// The name of the rowid, if the rowid is not the key; nil otherwise. An insert with the rowid of another row
+  /// replaces that row too.
   private var place: String? { info.rowidAlias == nil ? info.rowid : nil }
 
   private var isAtPlace: String? { place.map { "\(row).\($0) = NEW.\($0)" } }
 
   private var saveVictimsOfInsert: [String] { (uniques.map(matches) + [isAtPlace].compactMap(\.self)).map(saveVictims) }
 
-  /// SQL that saves rows only if the updated row's index entry changes. This test comes first, because SQLite evaluates
-  /// it before it searches for rows.
+  /// SQL that saves the rows that OR REPLACE would delete in an update. It saves rows only if the update changes the
+  /// index entry. SQLite evaluates this cheap test before it searches for rows.
   private var saveVictimsOfUpdate: [String] {
     let isOther =
       "NOT (" + key.map { "\(row).\($0) IS OLD.\($0) COLLATE BINARY" }.joined(separator: " AND ") + ")"
@@ -192,7 +193,7 @@ struct CaptureSQL {
     return (byIndex + [byPlace].compactMap(\.self)).map(saveVictims)
   }
 
-  /// SQL for whether an update changes the row's index entry; nil: the entry may depend on any column.
+  /// SQL for whether an update changes the row's index entry; nil if the entry may depend on any column.
   private func differs(_ index: UniqueIndex) -> String? {
     var differences: [String] = []
     for part in index.parts {
@@ -204,15 +205,15 @@ struct CaptureSQL {
     return index.condition == nil ? "(\(differences.joined(separator: " OR ")))" : nil
   }
 
-  /// The condition for rows with which the new row would collide in an index. If the new row itself is outside a
-  /// partial index, an unneeded row is saved. The newlines end SQL comments at the end of expressions and of the
-  /// condition.
+  /// The condition for the rows that have the new row's value in an index. If the new row is not in a partial index,
+  /// a superfluous row may be saved. The line breaks end SQL comments, which may be in expressions and conditions.
   private func matches(_ index: UniqueIndex) -> String {
     let parts = index.parts.map { part in
       let (theirs, ours) =
         switch part.source {
         case .column(let place): ("\(row).\(columns[place])", new(place))
-        // In NEW, a generated column is computed before the column types convert the values.
+        // SQLite computes a generated column of NEW before the columns' types convert the values. So it is computed
+        // again here.
         case .generated(let name, let sql): ("\(row).\(quoted(name))", "(SELECT \(sql)\n  FROM \(newRow))")
         case .expression(let sql): ("(\(sql)\n  )", "(SELECT \(sql)\n  FROM \(newRow))")
         }
@@ -221,14 +222,14 @@ struct CaptureSQL {
     return (parts + [index.condition.map { "(\($0)\n  )" }].compactMap(\.self)).joined(separator: " AND ")
   }
 
-  /// The new row as a table of one row, for which an index's expression can be computed.
+  /// The new row as a table with one row, from which the expressions of an index can be computed.
   private var newRow: String {
     "(SELECT \(columns.indices.map { "\(new($0)) AS \(columns[$0])" }.joined(separator: ", ")))"
   }
 
-  /// Saves every row that shares a UNIQUE value with the new row, whatever conflict clause the statement has: a trigger
-  /// cannot read the clause. There is one statement for each index, and each statement is a look-up. A single statement
-  /// with OR might scan the table.
+  /// Saves each row that has a UNIQUE value of the new row. A trigger cannot know whether the statement says OR
+  /// REPLACE, so it always saves them. There is one statement for each index, so that SQLite uses that index. One
+  /// statement with OR might read the whole table.
   private func saveVictims(_ condition: String) -> String {
     save(
       columns,

@@ -1,11 +1,11 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The two tables that hold the pre-images of one tracked table, and the SQL that moves entries between them.
+/// The two tables with the pre-images of one app's table, and the SQL that moves entries between them.
 ///
-/// Triggers append to the table of writes, which has no index: a new entry touches one page, whatever the row's key is.
-/// Each command then sorts the entries by the rows' keys into the table of pre-images. All entries in the table of
-/// writes belong to the current generation: a generation begins when the table is empty.
+/// Triggers append entries to the table of writes. It has no index, so a new entry changes only one page. Each
+/// command sorts these entries by the rows' keys into the table of pre-images. A generation begins only when the
+/// table of writes is empty, so all of its entries are of the present generation.
 struct CaptureTables {
   let info: TableInfo
   let names: CaptureNames
@@ -16,15 +16,15 @@ struct CaptureTables {
 
   var key: [Name] { info.schema.key.map { columns[$0] } }
 
-  /// The key column that SQLite fills by itself; nil if there is none.
+  /// The key column whose value SQLite chooses itself; nil if there is none.
   var alias: Name? { info.rowidAlias.map { columns[$0] } }
 
-  /// A value of `existed` in the table of writes: the trigger could only predict the row's key.
+  /// The value of `existed` in an entry whose key the trigger has only predicted.
   static let predictedKey = 2
 
   var statements: [String] { [makeBefore] + makeWrites }
 
-  /// Columns have no type, so that values keep their storage class. Keys are compared as bytes.
+  /// The columns have no types, so that values keep their storage class and keys are compared as bytes.
   var makeBefore: String {
     """
     CREATE TABLE \(before) (
@@ -39,7 +39,8 @@ struct CaptureTables {
     """
   }
 
-  /// No column has a constraint: a trigger that cannot fail lets SQLite update and delete without a statement journal.
+  /// The columns have no constraints, so an insert cannot fail. Then SQLite needs no statement journal for an app's
+  /// updates and deletes.
   var makeWrites: [String] {
     [
       """
@@ -62,7 +63,7 @@ struct CaptureTables {
 
   // MARK: from one table to the other
 
-  /// SQL for the approximate number of bytes of all writes; NULL: there are no writes.
+  /// SQL for the approximate number of bytes of all recorded writes; NULL if there are none.
   var writtenBytes: String {
     """
     SELECT max(\(quoted(names.number))) * \(CaptureTidying.size(of: columns, in: names)) FROM \(writes) WHERE \
@@ -70,27 +71,28 @@ struct CaptureTables {
     """
   }
 
-  /// - Parameter isSorted: whether the rows are sorted by their keys first.
+  /// - Parameter isSorted: whether the entries are sorted by the rows' keys before they are moved.
   func settle(isSorted: Bool) -> [String] {
     Self.settle(names, columns: columns, key: key, alias: alias, isSorted: isSorted)
   }
 
-  /// The most bytes of writes that are moved without sorting. While the target pages stay in the cache, any order is
-  /// fast, and an app often writes in key order. With more bytes, each entry would read and write pages again.
+  /// The most bytes of writes that are moved without sorting. Unsorted writes are fast while the pages to change are
+  /// in the cache. An app often writes in the order of keys anyway. With more bytes each entry might read and write a
+  /// page again.
   static let mostUnsorted = 32 << 20
 
-  /// SQL for the milliseconds since 1970 of a column that holds a Julian day. An app may replace SQLite's clock with
-  /// its own function. A write without a time counts as a write of 1970. No result exceeds the range of a stamp.
+  /// SQL for the milliseconds since 1970 of a column with a Julian day. An app may replace SQLite's time functions by
+  /// its own, so a missing time counts as 1970, and a time beyond the range of stamps is limited.
   static func milliseconds(_ column: Name) -> String {
     "min(coalesce(CAST((\(quoted(column)) - 2440587.5) * 86400000.0 AS INTEGER), 0), \(Stamp.latestMilliseconds))"
   }
 
-  /// SQL for whether a row existed before all writes, if its entry records that it existed. The row did not exist if an
-  /// earlier entry predicted its key or a lower key: a predicted key is above the key of every row. In that case a
-  /// trigger of the app wrote the new row before capture could see that the row is new, and the predicted key was
-  /// wrong.
+  /// SQL for whether a row existed before all recorded writes, although its first entry says so. The row is new if an
+  /// earlier entry predicted its key or a smaller key, because a predicted key is greater than the keys of all
+  /// existing rows. Then the prediction was wrong, and a trigger of the app wrote the new row before capture recorded
+  /// it as new.
   ///
-  /// If no such row was written, SQLite never builds the lists after AND.
+  /// If no entry has such a key, SQLite does not compute the list after AND.
   private static func wasBefore(_ alias: Name, _ names: CaptureNames) -> String {
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
     let key = quoted(alias)
@@ -110,19 +112,19 @@ struct CaptureTables {
       """
   }
 
-  /// Moves all writes into the pre-images. The first entry of a row makes its pre-image in the current generation; each
-  /// later entry only raises the stamp. Rows whose key holds NULL are skipped: `status` reports them.
+  /// SQL that moves all writes into the pre-images. The first entry of a row becomes its pre-image in the present
+  /// generation. Later entries only raise the stamp. Rows with NULL in their key are left out; `status` reports them.
   /// - Parameters:
-  ///   - columns: the columns of the tracked table that both tables have.
-  ///   - alias: the key column that SQLite fills by itself, if there is one.
-  ///   - isSorted: whether the rows are sorted by their keys first, which costs as much as all the rest.
+  ///   - columns: the columns of the app's table that both of capture's tables have.
+  ///   - alias: the key column whose value SQLite chooses itself; nil if there is none.
+  ///   - isSorted: whether the entries are sorted by the rows' keys first. Sorting takes as long as the rest.
   static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?, isSorted: Bool = true)
     -> [String]
   {
     let controls = names.controls
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
-    // The stamp has milliseconds since 1970 in its upper 48 bits. It is later than each stamp that this replica has
-    // seen, and grows with each write.
+    // The upper 48 bits of a stamp are milliseconds since 1970. The stamp is later than all stamps that this replica
+    // has seen, and rises with each write.
     let stamp = """
       max((SELECT stamp + 1 FROM satchel_capture), \(milliseconds(names.written)) << 16)
           + coalesce(\(quoted(names.again)), 0)
@@ -139,8 +141,8 @@ struct CaptureTables {
     }
     var sources = [entries(columns.map { quoted($0) }, where: "\(number) > 0")]
     if let alias {
-      // If a key was predicted, the row with the key -1 did not exist either. This matters only if entries record a
-      // write of the row with the key -1.
+      // When a key was predicted, no row with the key -1 existed either. That matters only if an entry is about a row
+      // with the key -1.
       let isFirst = "\(number) = (SELECT min(\(number)) FROM \(writes) WHERE \(existed) = \(predictedKey))"
       let isWritten = "EXISTS (SELECT 1 FROM \(writes) WHERE \(number) > 0 AND \(quoted(alias)) = -1)"
       let row = columns.map { "\($0 == alias ? "-1" : "NULL") AS \(quoted($0))" }

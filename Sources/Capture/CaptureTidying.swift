@@ -1,20 +1,21 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Keeps the table of writes small if an app writes the same row again and again.
+/// Keeps the table of writes small if an app writes the same rows again and again.
 ///
-/// From time to time a trigger drops the entries of a row. It keeps the first entry, which holds the pre-image. One new
-/// entry replaces the dropped entries, with their count and the time of the last one. The trigger reads the whole
-/// table, so it must run rarely. It runs only if more entries were added since its last run than that run left. The
-/// added entries must also take more than `room` bytes. Its cost is a small part of the writes' cost.
+/// A trigger sometimes drops entries of rows. It keeps the first entry of each row, which has the pre-image. One entry
+/// replaces the dropped ones, with their number and the time of the last one. The trigger reads the whole table, so it
+/// must run rarely. It runs if more entries were added since its last run than that run had left, and if they have more
+/// than `room` bytes. So its time is a small part of the time of the writes.
 struct CaptureTidying {
   let names: CaptureNames
   let columns: [Name]
   let key: [Name]
-  /// The key column that SQLite counts; nil: there is none. Entry 0 holds the greatest predicted key in this column.
+  /// The key column of an AUTOINCREMENT table; nil if there is none. In entry 0 this column has the greatest
+  /// predicted key.
   let counted: Name?
 
-  /// The approximate number of added bytes before compaction is worthwhile.
+  /// The approximate bytes of added entries at which shortening the table is worth its time.
   static let room = 32 << 20
   /// The number of entries between two checks.
   static let interval = 64
@@ -24,8 +25,8 @@ struct CaptureTidying {
   private var written: String { quoted(names.written) }
   private var again: String { quoted(names.again) }
 
-  /// The last statement of a trigger that adds up to `count` entries. It reads no page unless one of these entries ends
-  /// the interval: the part before AND is evaluated first.
+  /// The last statement of a trigger that adds up to `count` entries. It starts the check once in each interval. The
+  /// part before AND is evaluated first, so otherwise no page is read.
   func occasion(after count: Int) -> String {
     """
     UPDATE \(writes) SET \(quoted(names.existed)) = NULL WHERE last_insert_rowid() % \(Self.interval) < \(count) AND \
@@ -33,11 +34,11 @@ struct CaptureTidying {
     """
   }
 
-  /// In entry 0, `again` holds the number of the last entry at the last compaction. `written` holds the number of
-  /// entries at that time.
+  /// The trigger that shortens the table of writes. Entry 0 records its last run: `again` is the number of the last
+  /// entry at that time, and `written` is the number of entries that were left.
   ///
-  /// The condition reads NEW. So the trigger's own updates of entry 0 do not fire it again, even with recursive
-  /// triggers.
+  /// The condition reads `again` of NEW. So the trigger's own update of entry 0 does not fire it again, even with
+  /// recursive triggers.
   var trigger: (name: Name, sql: String) {
     let name = names.trigger("tidy")
     let newest = "(SELECT max(\(number)) FROM \(writes))"
@@ -79,10 +80,10 @@ struct CaptureTidying {
       """
   }
 
-  /// SQL for the number of the last entry at the beginning of this compaction.
+  /// SQL for the number of the last entry when this run of the trigger began.
   private var seen: String { "(SELECT \(again) FROM \(writes) WHERE \(number) = 0)" }
 
-  /// SQL for the bytes of an entry: the average of the last four entries.
+  /// SQL for the approximate bytes of an entry: the average of the last four entries.
   private var size: String { Self.size(of: columns, in: names) }
 
   static func size(of columns: [Name], in names: CaptureNames) -> String {
@@ -92,8 +93,8 @@ struct CaptureTidying {
     """
   }
 
-  /// SQL for the sum of the lengths of these columns. The sum is made of halves, because SQLite limits the depth of an
-  /// expression.
+  /// SQL for the sum of the lengths of these columns. The sum is nested in halves, because SQLite limits the depth of
+  /// an expression.
   private static func sum(_ columns: ArraySlice<Name>) -> String {
     if columns.count == 1 { return columns.map { "coalesce(length(\(quoted($0))), 0)" }.joined() }
     let middle = columns.startIndex + columns.count / 2

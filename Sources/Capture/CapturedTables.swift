@@ -2,24 +2,25 @@ import SatchelDataset
 import SatchelSQLite
 import Synchronization
 
-/// The tables of a dataset in a captured database, and the damage to them.
+/// The tables of a dataset in a database with capture, and the damage to them.
 public struct CapturedTables: Sendable {
-  /// The tables that can be kept in step, parents before their children. If nothing is damaged, these are all tables.
+  /// The tables that can be kept in step, parents before children. Without damage these are all tables of the
+  /// dataset.
   public let tables: [TrackedTable]
   /// Damage to the database that may have hidden changes from capture.
   public let damage: [CaptureDamage]
 
-  /// Finds the tables and the damage. The caller has no open transaction.
+  /// Finds the tables and the damage. The caller must have no open transaction.
   ///
-  /// Each command does this, often several times. If this process has found the same database intact before, the tables
-  /// are the same ones. Everything that decides this is read and compared at each call.
+  /// Each command does this, often several times. If this process has already found the same database without damage,
+  /// it uses the same tables again. It reads and compares everything that decides this at each call.
   public init(of dataset: DatasetDefinition, in database: borrowing Database) throws {
     self = try database.readTransaction {
       let basis = try Self.basis(of: dataset, in: database)
       if let known = KnownTables.find(basis) { return CapturedTables(tables: known, damage: []) }
       let tables = try TrackedTable.findIntact(dataset, in: database)
       let damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
-      // The words about damage also depend on rows, so only intact tables are remembered.
+      // Tables with damage are not remembered, because the description of damage also depends on rows.
       if damage.isEmpty { KnownTables.add(tables, basis) }
       return CapturedTables(tables: tables, damage: damage)
     }
@@ -30,7 +31,8 @@ public struct CapturedTables: Sendable {
     self.damage = damage
   }
 
-  /// Everything by which intact tables are found: the definition, the schema with its order, and capture's records.
+  /// Everything that decides which tables are found and that they are intact: the definition, the schema in its
+  /// order, and capture's own records.
   private static func basis(of dataset: DatasetDefinition, in database: borrowing Database) throws -> [[UInt8]] {
     let isCounted =
       try database.hasTable("satchel_capture")
@@ -43,13 +45,14 @@ public struct CapturedTables: Sendable {
   }
 }
 
-/// The intact tables that this process has found, the last ones last.
+/// The tables that this process has found without damage. The latest are at the end.
 private enum KnownTables {
   private static let known = Mutex<[(basis: [[UInt8]], tables: [TrackedTable])]>([])
 
-  /// A process works on few databases, and the databases of one dataset's devices often have the same schema.
+  /// The most remembered sets of tables. A process uses few databases, and the devices of a dataset often have the
+  /// same schema.
   private static let capacity = 16
-  /// A larger schema is not remembered.
+  /// A set of tables with a larger schema is not remembered.
   private static let mostBytes = 1 << 20
 
   static func find(_ basis: [[UInt8]]) -> [TrackedTable]? {

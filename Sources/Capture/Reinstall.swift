@@ -2,12 +2,12 @@ import SatchelSQLite
 import SatchelValues
 
 extension Capture {
-  /// Installs capture again on the present tables. Pre-images stay, and get the present columns of the tables.
+  /// Installs capture on the present tables again. Pre-images are kept, and get the present columns of the tables.
   ///
-  /// The caller holds the transaction, and has checked that all damage can be repaired.
+  /// The caller has begun a transaction, and has checked that all damage can be repaired.
   /// - Parameters:
-  ///   - generation: the generation of writes, if the database does not hold it any more.
-  ///   - known: the column mappings of tables whose changes were observed. Mappings of other tables are guessed.
+  ///   - generation: the present generation, for a database that has lost it.
+  ///   - known: the column mappings of tables whose changes were followed. For other tables the mapping is guessed.
   /// - Returns: the column mapping of each table whose columns changed.
   public static func reinstall(
     in database: borrowing Database, tables: [TrackedTable], generation: Generation, known: [Name: ColumnMapping] = [:]
@@ -21,7 +21,7 @@ extension Capture {
       try dropTriggers(of: table.name, in: database)
       try renewWrites(of: table, in: database)
       let mapping = try renewSaved(of: table, known[table.name], in: database)
-      // After a migration, the columns have the same names as at the hub.
+      // After a followed migration, columns have the same names as at the hub.
       let renamed = try known[table.name] == nil ? DeclaredColumns.renamed(in: table.name, mapping, database) : [:]
       mappings[table.name] = mapping
       for trigger in table.captureSQL.triggers { try database.execute(trigger.sql) }
@@ -30,7 +30,7 @@ extension Capture {
     return mappings
   }
 
-  /// Drops the triggers that name a table's columns: the columns cannot be dropped while the triggers exist.
+  /// Drops the triggers of capture on a table. As long as a trigger names a column, the column cannot be dropped.
   public static func dropTriggers(of table: Name, in database: borrowing Database) throws {
     let names = try database.all(
       "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel\\_%' ESCAPE '\\'"
@@ -46,12 +46,13 @@ extension Capture {
     }
   }
 
-  /// Creates an empty table of writes. Entries of the old table go to the pre-images, if both have the same columns.
+  /// Creates the table of writes again, without entries. Entries of the former table are first moved into the
+  /// pre-images, if both tables have the same columns.
   private static func renewWrites(of table: TrackedTable, in database: borrowing Database) throws {
     if let writes = try database.tableShape(table.names.writes) {
       if let before = try table.saved(in: database), table.savedWrites(writes) == table.savedColumns(before) {
         let key = before.key.map { before.columns[$0] }.filter { $0 != table.names.generation }
-        // Writes from before the dataset had units belong to no unit.
+        // If these writes are from before the dataset had units, they belong to no unit.
         let keepsUnits = table.names.keepsUnits && table.hasUnits(in: before, writes)
         if keepsUnits { try UnitNumbers.give(to: [table], in: database) }
         let sql = CaptureTables.settle(
@@ -65,13 +66,13 @@ extension Capture {
     for statement in table.captureSQL.tables.makeWrites { try database.execute(statement) }
   }
 
-  /// Creates the table of pre-images again, if it is missing or has other columns. Content of a table with other
-  /// columns is kept.
+  /// Creates the table of pre-images again if it is missing or has other columns. Its rows are kept in the second
+  /// case.
   private static func renewSaved(
     of table: TrackedTable, _ known: ColumnMapping?, in database: borrowing Database
   ) throws -> ColumnMapping? {
     guard let before = try table.saved(in: database) else {
-      // The content of the lost table is found again as missed changes.
+      // The doctor finds the changes of a lost table of pre-images again as unseen changes.
       try database.execute("DROP TABLE IF EXISTS main.\(quoted(table.names.before))")
       try database.execute(table.captureSQL.tables.makeBefore)
       return nil
@@ -80,7 +81,7 @@ extension Capture {
     let mapping = known ?? ColumnMapping(from: columns, to: table.schema.columns)
     let hasUnits = before.columns.contains(table.names.unit)
     if mapping.isIdentity, hasUnits == table.names.keepsUnits { return nil }
-    // ALTER TABLE is not used, because it fails if any view or trigger of the app has a mistake in it.
+    // ALTER TABLE is not used. It fails if any view or trigger of the app has an error.
     let old = "temp.satchel_old"
     try database.execute("CREATE TEMP TABLE satchel_old AS SELECT * FROM main.\(quoted(table.names.before))")
     try database.execute("DROP TABLE main.\(quoted(table.names.before))")
@@ -88,7 +89,7 @@ extension Capture {
     let controls = table.names.controls
     let kept = controls.map { $0 == table.names.unit && !hasUnits ? "NULL" : quoted($0) }
     let defaults = try database.defaults(of: table.schema.columns, in: table.name)
-    // If a row existed when its table got a new column, the row had the default of this column.
+    // A row that existed when the column was added got the column's default.
     let sources = zip(table.schema.columns, defaults).map { column, value in
       mapping.old(column).map { quoted($0) } ?? "CASE WHEN \(quoted(table.names.existed)) THEN \(value ?? "NULL") END"
     }

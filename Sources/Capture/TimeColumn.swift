@@ -1,7 +1,7 @@
 import SatchelSQLite
 import SatchelValues
 
-/// A column of stamps or times in one of Satchel's tables. Both names are SQL.
+/// A column with stamps or times in one of Satchel's tables. `table` and `column` are SQL.
 public struct TimeColumn: Sendable {
   let table: String
   let column: String
@@ -11,8 +11,8 @@ public struct TimeColumn: Sendable {
     self.column = column
   }
 
-  /// Replaces all values above `floor` in these columns by values just above `floor`. Their order stays, and equal
-  /// values stay equal. The caller holds a transaction.
+  /// Lowers all values above `floor` in these columns to values just above `floor`. Order and equality of the values
+  /// stay the same. The caller has begun a transaction.
   public static func lower(
     _ columns: [TimeColumn], above floor: Int64, in database: borrowing Database
   ) throws {
@@ -45,9 +45,9 @@ public struct TimeColumn: Sendable {
 }
 
 extension Capture {
-  /// Lowers all stamps above `floor` to stamps just above `floor`. The caller holds a transaction, and has called
+  /// Lowers all stamps above `floor` to stamps just above `floor`. The caller has begun a transaction and called
   /// `settle`.
-  /// - Parameter others: the columns of stamps outside capture.
+  /// - Parameter others: columns with stamps in tables that do not belong to capture.
   public static func lowerStamps(
     above floor: Stamp, of tables: [TrackedTable], and others: [TimeColumn], in database: borrowing Database
   ) throws {

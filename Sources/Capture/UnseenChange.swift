@@ -1,14 +1,14 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The last known rows of one table, before any change that may have been missed.
+/// The last known rows of one table, without changes that capture may have missed.
 public protocol KnownTableRows {
   /// The row with this key; nil if there was none.
   func row(_ key: RowKey) throws -> Row?
   func eachKey(_ body: (RowKey) throws -> Void) throws
 }
 
-/// The changes of one row in the last export: the pre-images, and the resulting row.
+/// A row in the last export: its pre-images, and the row that results from its changes.
 public struct SentRow: Sendable {
   public var images: [PreImage]
   public var row: Row?
@@ -19,21 +19,21 @@ public struct SentRow: Sendable {
   }
 }
 
-/// A change of one row that no trigger saw.
+/// A change of one row that no trigger recorded.
 public struct UnseenChange: Sendable {
   public let table: Name
   public let key: RowKey
-  /// The last known row; nil: none was there.
+  /// The last known row; nil if there was none.
   public let known: Row?
-  /// The change from the last known row to the present row; nil: the row is unchanged, and only its pre-images are
+  /// The change from the last known row to the present row. nil if the row is unchanged and only its pre-images are
   /// missing.
   public let change: Change?
-  /// Pre-images by which the next export carries the change. `added` is the row of one more pre-image, which gets its
-  /// stamp later.
+  /// The pre-images with which the next export carries the change. If `added` is set, it is the row of a further
+  /// pre-image, whose stamp is made later.
   private let images: [PreImage]
   private let added: Row??
 
-  /// The row's pre-images for the change.
+  /// All pre-images of the row with this change.
   func images(generation: Generation, stamp: Stamp) -> [PreImage] {
     guard let added else { return images }
     return images + [
@@ -46,7 +46,7 @@ public struct UnseenChange: Sendable {
     self.init(table, key, change, from: known, images: images, added: added)
   }
 
-  /// For a row that is as its export described it, but whose pre-images are missing.
+  /// Makes a change for a row that is as its export described it, but has lost its pre-images.
   fileprivate init(_ table: Name, _ key: RowKey, of sent: SentRow) {
     let change = Change(from: sent.images[0].hubRow, to: sent.row)
     self.init(table, key, change, from: sent.images[0].hubRow, images: sent.images, added: nil)
@@ -64,23 +64,23 @@ public struct UnseenChange: Sendable {
   }
 }
 
-/// Compares a table with its last known rows, and finds changes that no trigger saw.
+/// Compares a table with its last known rows to find changes that no trigger recorded.
 public struct UnseenChanges {
   private let table: TrackedTable
   private let known: any KnownTableRows
-  /// The changes of this table in the last export, brought up to date with all imports since.
+  /// The rows of this table in the last export, with the results of all later imports.
   private let sent: [RowKey: SentRow]
-  /// Rows of the last export whose outcome is unknown.
+  /// The rows of the last export about which it is not known whether an import changed them.
   private let unclear: Set<RowKey>
-  /// The first generation whose writes are in no export. At a hub, all writes are in no export.
+  /// The first generation whose writes are in no export. A hub makes no exports.
   private let unsent: Generation
   private let generation: Generation
-  /// By column, values that count as one value. A row from before the column came has one of them.
+  /// For each column: values that count as equal. A row that is older than the column has one of these values.
   private let alike: [Int: Set<Value>]
 
   /// - Parameters:
   ///   - generation: the present generation.
-  ///   - alike: by column, values that count as one value.
+  ///   - alike: for each column, values that count as equal.
   public init(
     of table: TrackedTable, known: any KnownTableRows, sent: [RowKey: SentRow] = [:], unclear: Set<RowKey> = [],
     unsent: Generation, generation: Generation, alike: [Int: Set<Value>] = [:]
@@ -94,7 +94,8 @@ public struct UnseenChanges {
     self.alike = alike
   }
 
-  /// Calls `body` for each change that no trigger saw. Reads every row of the table. The caller holds a transaction.
+  /// Calls `body` for each change that no trigger recorded. Reads every row of the table. The caller has begun a
+  /// transaction.
   public func find(in database: borrowing Database, _ body: (UnseenChange) throws -> Void) throws {
     var pending: Set<RowKey> = []
     var found: [UnseenChange] = []
@@ -120,7 +121,7 @@ public struct UnseenChanges {
     }
   }
 
-  /// Saves the pre-images that make the changes pending.
+  /// Saves the pre-images of these changes, so that the next export carries the changes.
   public static func save(
     _ changes: [UnseenChange], of table: TrackedTable, generation: Generation, stamp: () throws -> Stamp,
     in database: borrowing Database
@@ -131,7 +132,7 @@ public struct UnseenChanges {
     }
   }
 
-  /// A known row with the present row's values in the columns in which both have values that count as one value.
+  /// The known row. If a column of both rows has values that count as equal, it gets the present row's value.
   private func aligned(_ known: Row?, with row: Row?) -> Row? {
     guard var known, let row else { return known }
     for (column, values) in alike where values.contains(known[column]) && values.contains(row[column]) {
@@ -148,8 +149,8 @@ public struct UnseenChanges {
   private func pendingChange(_ key: RowKey, _ images: [PreImage], _ current: Row?) throws -> UnseenChange? {
     let row = try aligned(known.row(key), with: images[0].hubRow)
     if images[0].hubRow != row {
-      // The exported change of the row builds on a missed change. So the whole change is sent again, from the hub's
-      // version of the row on.
+      // The exported change began from a row that capture had not recorded. So the whole change is exported again,
+      // from the hub's row on.
       let last = sent[key].map { $0.row } ?? row
       let calm = images.map {
         $0.with(row: $0.generation == generation ? last : row)
@@ -158,7 +159,8 @@ public struct UnseenChanges {
       return UnseenChange(
         table.name, key, from: row, to: images[0].hubRow, images: calm, added: isTold ? nil : .some(last))
     }
-    // If an export that was made after a write does not contain the row, the row had its former value at that time.
+    // If the row is not in an export that was made after the write, the row had its former value when that export was
+    // made.
     let isUntold = images[0].generation < unsent && !unclear.contains(key)
     guard let sent = sent[key] ?? (isUntold ? SentRow(images: [], row: row) : nil) else { return nil }
     let place = images.firstIndex { $0.generation >= unsent }
@@ -172,9 +174,9 @@ public struct UnseenChanges {
     return UnseenChange(table.name, key, from: before, to: after, images: images, added: .some(before))
   }
 
-  /// The change of an exported row whose pre-images are missing. The pre-images of its export are restored, even if the
-  /// next export undid the change: the hub may have only the first of these two exports. If the row has changed since
-  /// the export, the change is the difference from the exported row.
+  /// The change of an exported row whose pre-images are missing. The pre-images of the export are restored. This is
+  /// done even if the row is now as it was before, because the hub may have only that export. If the row has changed
+  /// since the export, the further change is the difference from the exported row.
   private func forgotten(_ key: RowKey, _ sent: SentRow, _ current: Row?) -> UnseenChange? {
     let row = aligned(sent.row, with: current)
     if row == current { return UnseenChange(table.name, key, of: SentRow(images: sent.images, row: row)) }

@@ -2,8 +2,8 @@ import SatchelSQLite
 import SatchelValues
 
 extension Capture {
-  /// Adds the column for the stamp of the first write to every table of pre-images that release 0.1 made. The caller
-  /// holds the transaction.
+  /// Adds the column for the stamp of the first write to each table of pre-images from release 0.1. The caller has
+  /// begun the transaction.
   public static func addFirstWriteColumns(in database: borrowing Database) throws {
     let tables = try database.all(
       """

@@ -1,6 +1,7 @@
 import SatchelValues
 
-/// Names a row by the index of its table in the dataset, and by the value of its only key column.
+/// Identifies a row in a table with a single key column: by the index of the table in the dataset and the key's
+/// value.
 public struct KeyedRow: Hashable, Sendable {
   public let place: Int
   public let key: Value

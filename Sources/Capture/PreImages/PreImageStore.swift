@@ -1,12 +1,12 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The pre-images of one database's tracked tables, and the steps computed from them.
+/// Reads and writes the pre-images of a database's tables, and computes steps from them.
 public enum PreImageStore {
-  /// Calls `body` for each row with pre-images of generation `first` or later, with these pre-images, oldest first, and
-  /// the present row. Rows come in the order of their keys. A key has the spelling of the former row, or of the present
-  /// row if there was no former row.
-  /// - Parameter limit: only rows whose oldest pre-image is of an earlier generation; nil: all rows.
+  /// Calls `body` for each row with pre-images of generation `first` or later, in the order of the keys. `body` gets
+  /// these pre-images, oldest first, and the present row. The key is spelled as in the former row or, if there was
+  /// none, as in the present row.
+  /// - Parameter limit: selects only rows whose oldest pre-image is of an earlier generation; nil selects all.
   public static func each(
     _ table: TrackedTable, since first: Generation, begunBefore limit: Generation? = nil,
     in database: borrowing Database, _ body: (RowKey, [PreImage], Row?) throws -> Void
@@ -35,7 +35,7 @@ public enum PreImageStore {
   }
 
   /// Calls `body` for the key of each row with pre-images of generation `first` or later, in the order of the keys.
-  /// Reads only the present rows. `body` gets a query whose current row is the present row, if `exists` is true.
+  /// If the row exists, it is the current row of the given query. The pre-images are not read.
   public static func eachPresent(
     _ table: TrackedTable, since first: Generation, in database: borrowing Database,
     _ body: (RowKey, _ exists: Bool, borrowing Statement) throws -> Void
@@ -47,16 +47,16 @@ public enum PreImageStore {
       let key = RowKey(keys.values(from: 0, count: table.schema.key.count))
       current.reset()
       try current.bind(key.values)
-      // SQLite compares by the column's collation, so the row that it finds may have another key.
+      // SQLite compares by the column's collation, so it may find a row with another key.
       let exists = try current.step() && RowKey(table.schema.key.map { current.value($0) }) == key
       try body(key, exists, current)
     }
   }
 
-  /// Calls `body` for each spelling of one row's key, such as 1 and 1.0, with its pre-images and the present row. A
-  /// former or present row with another spelling is nil.
+  /// Calls `body` for each spelling of one row's key, such as 1 and 1.0, with its pre-images and the present row. For
+  /// another spelling than the row's own, the row is nil.
   ///
-  /// In a device's steps a changed spelling of a key is a delete and an insert, like any other change of a key.
+  /// So in the steps of a device, a change of the spelling is a delete and an insert, like any change of a key.
   static func eachSpelling(
     of group: [SavedRow], current: Row?, of table: TrackedTable, _ body: (RowKey, [PreImage], Row?) throws -> Void
   ) throws {
@@ -76,7 +76,7 @@ public enum PreImageStore {
     try statement.bind(key.values)
     guard try statement.step() else { return nil }
     let row = Row(statement.values(from: 0, count: table.schema.columns.count))
-    // SQLite compared by the column's collation, so the row that it found may have another key.
+    // SQLite compares by the column's collation, so it may have found a row with another key.
     return table.schema.key(of: row) == key ? row : nil
   }
 
@@ -85,12 +85,12 @@ public enum PreImageStore {
     try database.using(table.currentSQL) { try row(key, of: table, by: $0) }
   }
 
-  /// Calls `body` for every step since generation `first`, table by table in the order of their keys.
+  /// Calls `body` for each step since generation `first`, table by table in the order of the keys.
   ///
-  /// - Parameter body: gets the step's place in an order in which all steps can be applied, lowest first. The order is
-  ///   by generation; deletes come before inserts, deleted children before their parents, and inserted parents before
-  ///   their children. Steps with the same place are applied in the order in which they come. `body` also gets the
-  ///   table's index in `tables`.
+  /// - Parameter body: `place` is the step's position in an order in which all steps can be applied, lowest first.
+  ///   Earlier generations come first. In a generation, deletes come before inserts, children are deleted before
+  ///   parents, and parents are inserted before children. Steps with the same `place` are applied in the order of the
+  ///   calls. `table` is the index in `tables`.
   public static func eachStep(
     _ tables: [TrackedTable], since first: Generation, in database: borrowing Database,
     _ body: (_ place: ApplyOrder, _ table: Int, Step) throws -> Void
@@ -104,8 +104,7 @@ public enum PreImageStore {
     }
   }
 
-  /// The number of steps of each table since generation `first`, and the number of all steps of generation `unsent` or
-  /// later.
+  /// Counts the steps of each table since generation `first`, and all steps of generation `unsent` or later.
   public static func countSteps(
     _ tables: [TrackedTable], since first: Generation, unsent: Generation, in database: borrowing Database
   ) throws -> (tables: [(table: Name, count: Int)], unsent: Int) {
@@ -118,12 +117,12 @@ public enum PreImageStore {
     return (tables.compactMap { table in counts[table.name].map { (table.name, $0) } }, new)
   }
 
-  /// Whether a table has no pre-image at all.
+  /// Whether a table has no pre-images.
   public static func isEmpty(_ table: TrackedTable, in database: borrowing Database) throws -> Bool {
     try database.first("SELECT 1 FROM \(quoted(table.names.before))") { _ in false } ?? true
   }
 
-  /// Whether anything changed since generation `first`.
+  /// Whether any row changed since generation `first`.
   public static func hasSteps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws
     -> Bool
   {
@@ -134,14 +133,14 @@ public enum PreImageStore {
     return false
   }
 
-  /// Replaces a row's pre-images with others.
+  /// Replaces all pre-images of a row.
   public static func replace(_ images: [PreImage], of key: RowKey, in table: TrackedTable, database: borrowing Database)
     throws
   {
     try database.using(table.forgetSQL) { try $0.run(key.values) }
     for image in images {
       var values = image.row?.values ?? table.schema.columns.map { _ in .null }
-      // A pre-image with a row has its own spelling of the key.
+      // If the pre-image has a row, the key is spelled as in that row.
       if image.row == nil {
         for (place, column) in table.schema.key.enumerated() { values[column] = key.values[place] }
       }
@@ -154,7 +153,7 @@ public enum PreImageStore {
     }
   }
 
-  /// Saves a pre-image for every row that has a key. By this pre-image the row did not exist before.
+  /// Saves a pre-image for each row with a key. The pre-image says that the row did not exist before.
   public static func saveAsNew(_ table: TrackedTable, stamp: Stamp, in database: borrowing Database) throws {
     let key = quotedList(table.schema.key.map { table.schema.columns[$0] })
     let controls = quotedList(table.names.always)
@@ -167,7 +166,7 @@ public enum PreImageStore {
       """, ["stamp": .integer(stamp.rawValue)])
   }
 
-  /// Merges each row's pre-images into one pre-image: the first version of the row, with the stamp of its last write.
+  /// Merges the pre-images of each row into one: the first version of the row, with the stamp of its last write.
   public static func joinGenerations(
     of table: TrackedTable, into generation: Generation, in database: borrowing Database
   ) throws {
@@ -198,8 +197,8 @@ public enum PreImageStore {
     try database.run("UPDATE \(before) SET \(number) = :generation", ["generation": .integer(generation.rawValue)])
   }
 
-  /// Saves a pre-image of this generation for each row without a pre-image. By this pre-image the row did not exist
-  /// before.
+  /// Saves a pre-image of this generation for each row without pre-images. The pre-image says that the row did not
+  /// exist before.
   public static func saveOthersAsNew(
     _ table: TrackedTable, generation: Generation, stamp: Stamp, in database: borrowing Database
   ) throws {
@@ -217,7 +216,8 @@ public enum PreImageStore {
       """, ["generation": .integer(generation.rawValue), "stamp": .integer(stamp.rawValue)])
   }
 
-  /// Deletes the pre-images of generations below `generation`, and no others. Returns their number for each table.
+  /// Deletes the pre-images of generations below `generation`. Returns the number of deleted pre-images for each
+  /// table.
   @discardableResult
   public static func forget(
     before generation: Generation, _ tables: [TrackedTable], in database: borrowing Database
@@ -232,9 +232,10 @@ public enum PreImageStore {
     return counts
   }
 
-  /// Gives new stamps, from `first` on, to the pre-images of a table whose stamp is above `limit`. Their order stays.
+  /// Gives new stamps, beginning with `first`, to the pre-images of a table whose stamp is above `limit`. Their order
+  /// stays the same.
   ///
-  /// Returns the newest stamp of the table's pre-images, or `first` if `first` is newer.
+  /// Returns the later of `first` and the newest stamp of the table's pre-images.
   public static func restamp(
     _ table: TrackedTable, above limit: Stamp, from first: Stamp, in database: borrowing Database
   ) throws -> Stamp {
@@ -254,7 +255,7 @@ public enum PreImageStore {
     return max(first, Stamp(try database.first("SELECT max(\(stamp)) FROM \(before)") { $0.integer(0) } ?? 0))
   }
 
-  /// The newest stamp of all pre-images.
+  /// The newest stamp of any pre-image in these tables.
   public static func newestStamp(_ tables: [TrackedTable], in database: borrowing Database) throws -> Stamp {
     var newest = Stamp.zero
     for table in tables {
@@ -267,7 +268,7 @@ public enum PreImageStore {
   }
 }
 
-/// Finds the pre-images of single rows of one table, with a statement that is prepared once.
+/// Reads the pre-images of single rows of one table. The statement is prepared once.
 public final class PreImageLookup {
   private let table: TrackedTable
   private let statement: Statement
@@ -310,7 +311,7 @@ extension TrackedTable {
     """
   }
 
-  /// A separate statement: a join with the pre-images would have more columns than SQLite allows.
+  /// A separate statement reads the present row. A join with the pre-images could exceed SQLite's limit of columns.
   var currentSQL: String { "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) WHERE \(isKeySQL)" }
 
   var imagesSQL: String {

@@ -11,10 +11,10 @@ struct SavedRow {
   private let first: FirstWrite?
   private let unit: UnitNumber?
 
-  /// A value of `existed` in a table of pre-images: the row existed, and the hub does not have the row any more.
+  /// The value of `existed` for a row that existed, but that the hub has deleted since.
   static let gone: Int64 = 2
 
-  /// Reads the saved columns, the generation, whether the row existed, and the stamps.
+  /// Reads a query with the saved columns, the generation, `existed`, the two stamps and, with units, the unit.
   init(_ statement: borrowing Statement, of table: TrackedTable) {
     let count = table.schema.columns.count
     row = Row(statement.values(from: 0, count: count))
@@ -26,14 +26,14 @@ struct SavedRow {
     unit = table.names.keepsUnits ? statement.optionalInteger(count + 4).map { UnitNumber($0) } : nil
   }
 
-  /// The pre-image of the row, for any spelling of its key.
+  /// The pre-image, for any spelling of the key.
   var image: PreImage {
     PreImage(
       generation: generation, stamp: stamp, first: first, row: existed != 0 ? row : nil, isGone: existed == Self.gone,
       unit: unit)
   }
 
-  /// The pre-image of the row for one spelling of its key: with another spelling the row did not exist.
+  /// The pre-image for one spelling of the key. With another spelling than the saved one, the row did not exist.
   func image(spelled spelling: RowKey) -> PreImage {
     key.values == spelling.values
       ? image : PreImage(generation: generation, stamp: stamp, first: first, row: nil, unit: unit)

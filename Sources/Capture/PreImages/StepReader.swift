@@ -1,11 +1,11 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Reads the steps of one table, row by row in the order of their keys.
+/// Reads the steps of one table, row by row in the order of the keys.
 ///
-/// Nearly every row has one pre-image. It is compared with the present row inside SQLite's statements, and only changed
-/// values are read. With 12 columns, of which two changed, that takes half the time of two whole rows. All other rows
-/// go through `PreImageStore.eachSpelling`.
+/// Nearly every row has only one pre-image. SQLite's current rows are compared directly, and only changed values are
+/// read. For a row of 12 columns with two changes, that takes half the time of reading both rows. All other rows are
+/// read by `PreImageStore.eachSpelling`.
 struct StepReader: ~Copyable {
   private let table: TrackedTable
   private let first: Generation
@@ -24,11 +24,11 @@ struct StepReader: ~Copyable {
     self.first = first
   }
 
-  /// The result of one pre-image.
+  /// The result for one pre-image.
   private enum Finding {
     case unchanged
     case step(Step)
-    /// The pre-image alone gives no result: the row has more pre-images, or its key is spelled differently now.
+    /// The pre-image alone is not enough: the row has several pre-images, or its key is spelled differently now.
     case part
   }
 
@@ -53,7 +53,7 @@ struct StepReader: ~Copyable {
     try finishLast()
   }
 
-  /// Calls `body` for each step of one row, from all of its pre-images.
+  /// Calls `body` for each step of one row, computed from all its pre-images.
   private func eachStep(of row: RowKey, _ body: (Step) throws -> Void) throws {
     var group: [SavedRow] = []
     defer { images.reset() }
@@ -73,7 +73,7 @@ struct StepReader: ~Copyable {
     }
   }
 
-  /// The result of the current pre-image of `pending`.
+  /// The result for the current row of `pending`.
   private func finding(_ key: RowKey) throws -> Finding {
     let columns = table.schema.columns.indices
     let existed = pending.integer(columns.count + 1)
@@ -81,7 +81,7 @@ struct StepReader: ~Copyable {
     try current.bind(key.values)
     let exists = try current.step()
     if exists {
-      // The hub deleted the row, and it was written again.
+      // The hub deleted the row, and an app has inserted it again.
       if existed == SavedRow.gone { return .part }
       for column in table.schema.key where !pending.isSame(column, as: current, column) { return .part }
     }

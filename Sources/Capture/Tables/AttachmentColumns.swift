@@ -1,15 +1,15 @@
 import SatchelValues
 
 extension TrackedTable {
-  /// The positions of the columns that name files.
+  /// The positions of the columns whose values name attachments.
   public var attachmentColumns: [Int] { rules.attachments.compactMap { schema.position(of: $0) } }
 
-  /// The files that a row names, each once.
+  /// The attachments that a row names.
   public func attachments(of row: Row) -> Set<AttachmentPath> {
     Set(attachmentColumns.compactMap { AttachmentPath(row.values[$0]) })
   }
 
-  /// The files that a change begins to name.
+  /// The attachments that a row names after this change, in the changed columns.
   public func attachments(of change: Change) -> Set<AttachmentPath> {
     switch change {
     case .insert(let row): attachments(of: row)
@@ -19,7 +19,7 @@ extension TrackedTable {
     }
   }
 
-  /// The files that a change no longer names.
+  /// The attachments that a row named before this change, in the changed columns.
   public func attachments(before change: Change) -> Set<AttachmentPath> {
     switch change {
     case .insert: []

@@ -1,14 +1,14 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Follows the columns of some tables through a script, statement by statement. The final state alone does not show
-/// which columns were removed and which columns were renamed.
+/// Follows the columns of tables through a script, statement by statement. The end result does not show whether a
+/// column was renamed, or removed and another one added.
 public final class ColumnTrail {
   private let tables: [TrackedTable]
   private var columns: [Name: [Name]]
   public private(set) var mappings: [Name: ColumnMapping]
-  /// By table, the values of new columns in rows that existed before. The final table may declare another default, or
-  /// none.
+  /// For each table: the values that added columns got in existing rows. The table may declare another default at the
+  /// end of the script, or none.
   public private(set) var newValues: [Name: [Name: Value]] = [:]
 
   public init(_ tables: [TrackedTable]) {
@@ -17,8 +17,8 @@ public final class ColumnTrail {
     mappings = columns.mapValues { ColumnMapping(from: $0, to: $0) }
   }
 
-  /// Records the changes of the columns. It is called after each statement. A table that is missing at the moment may
-  /// come back.
+  /// Records the changes of the columns. The caller calls this after each statement. If a table is missing now, a
+  /// later statement may create it again.
   public func look(at database: borrowing Database) throws {
     for tracked in tables {
       let table = tracked.name

@@ -1,11 +1,11 @@
 import SatchelSQLite
 import SatchelValues
 
-/// `satchel_columns`: how the columns of tracked tables were declared when capture was installed.
+/// The table `satchel_columns`: the declarations of columns at the time when capture was installed.
 ///
-/// The tables of pre-images have no types, so that values keep their storage class. An app may recreate a table with
-/// other types. The values then differ, although the columns and the triggers are the same. Only this record shows the
-/// change.
+/// Capture's own tables have no types, so that values keep their storage class. If an app creates its table again
+/// with other types, its values change, but the names of the columns and the triggers do not. Only this record shows
+/// that change.
 enum DeclaredColumns {
   static let schema = """
     CREATE TABLE satchel_columns (
@@ -19,9 +19,8 @@ enum DeclaredColumns {
     ) WITHOUT ROWID
     """
 
-  /// Records the columns of a table as they are. The caller holds the transaction.
-  /// - Parameter renamed: the columns that an app renamed. The dictionary's key is the name here, its value is the name
-  ///   at the hub.
+  /// Records the present columns of a table. The caller has begun the transaction.
+  /// - Parameter renamed: the columns that an app renamed: their name at the hub by their name in this database.
   static func note(_ table: Name, renamed: [Name: Name] = [:], in database: borrowing Database) throws {
     if try !database.hasTable("satchel_columns") { try database.execute(schema) }
     try forget(table, in: database)
@@ -36,8 +35,8 @@ enum DeclaredColumns {
     }
   }
 
-  /// The columns whose names here and at the hub differ: the name at the hub, by the name here. A column that has its
-  /// old name again is not included.
+  /// The columns that have another name in this database than at the hub: the hub's name by this database's name. A
+  /// column that has the hub's name again is not included.
   static func renamed(in table: Name, _ mapping: ColumnMapping?, _ database: borrowing Database) throws -> [Name: Name]
   {
     guard try database.hasTable("satchel_columns") else { return [:] }
@@ -58,7 +57,7 @@ enum DeclaredColumns {
     try database.run("DELETE FROM satchel_columns WHERE table_name = :table", ["table": .string(table.text)])
   }
 
-  /// The recorded columns of a table; empty if none were recorded.
+  /// The recorded columns of a table; empty if there is no record.
   static func noted(_ table: Name, in database: borrowing Database) throws -> [ColumnDeclaration] {
     guard try database.hasTable("satchel_columns") else { return [] }
     return try database.all(
@@ -69,7 +68,7 @@ enum DeclaredColumns {
     }
   }
 
-  /// All records as bytes; empty if there are none.
+  /// All records as bytes, for comparison; empty if there are none.
   static func bytes(in database: borrowing Database) throws -> [UInt8] {
     guard try database.hasTable("satchel_columns") else { return [] }
     return try database.bytes(
@@ -78,7 +77,7 @@ enum DeclaredColumns {
 }
 
 extension Capture {
-  /// The columns of these tables that an app renamed, so that their names differ from the hub's.
+  /// The columns of these tables that an app renamed in this database: the hub's name and the present name.
   public static func renamedColumns(
     of tables: [TrackedTable], in database: borrowing Database
   ) throws -> [(table: Name, from: Name, to: Name)] {
@@ -89,7 +88,8 @@ extension Capture {
     }
   }
 
-  /// Records the columns of every captured table, if an earlier release did not. The caller holds the transaction.
+  /// Records the columns of each captured table in a database from a release without these records. The caller has
+  /// begun the transaction.
   public static func noteColumns(in database: borrowing Database) throws {
     let tables = try database.all(
       """
@@ -101,12 +101,12 @@ extension Capture {
   }
 }
 
-/// A column whose declaration changed. Its values change with it, or SQLite compares them in another way.
+/// A column whose declaration changed in such a way that its values change, or that SQLite compares them differently.
 struct ChangedColumn {
   let name: Name
   let words: String
 
-  /// The columns of a table whose declarations changed.
+  /// The columns of a table with such a change.
   /// - Parameter noted: the recorded columns of the table.
   static func find(
     in table: TrackedTable, _ mapping: ColumnMapping, noted: [ColumnDeclaration], _ database: borrowing Database
@@ -120,14 +120,14 @@ struct ChangedColumn {
 }
 
 extension ChangedColumn {
-  /// Returns words for a change of the key's type by which SQLite begins or ceases to number new rows; nil: there is no
-  /// such change. SQLite numbers new rows only if the type is INTEGER. Types such as INT compare and hold values in the
+  /// A description if SQLite now numbers new rows and did not before, or the other way round; nil otherwise. SQLite
+  /// numbers new rows only if the type of the key is INTEGER. A type such as INT stores and compares values in the
   /// same way, so no other check finds this change.
   /// - Parameter noted: the recorded columns of the table.
   static func changedNumbering(
     of table: TrackedTable, _ mapping: ColumnMapping, noted: [ColumnDeclaration]
   ) -> String? {
-    // Without a rowid SQLite never numbers rows, and refuses NULL.
+    // In a table WITHOUT ROWID, SQLite never numbers rows, and refuses NULL in the key.
     guard table.schema.key.count == 1, !table.info.isNamedByColumns, table.info.rowid != nil else { return nil }
     let name = table.schema.columns[table.schema.key[0]]
     let type = table.info.types[table.schema.key[0]]
@@ -147,9 +147,9 @@ extension String {
 }
 
 extension ColumnDeclaration {
-  /// The difference, in words that follow the column's name; nil if values stay and compare the same.
+  /// The difference as text that follows the column's name; nil if values are stored and compared in the same way.
   fileprivate func difference(from old: ColumnDeclaration) -> String? {
-    // Most columns end here, at each command. The bytes are compared, because SQLite reads types by their bytes.
+    // Most columns return here, at each command. Types are compared as bytes, as SQLite does.
     if Name(type) == Name(old.type), isStrict == old.isStrict, collation == old.collation { return nil }
     var words: [String] = []
     if affinity != old.affinity { words.append("is \(typeWords) now, was \(old.typeWords)") }

@@ -3,9 +3,9 @@ import SatchelSQLite
 import SatchelValues
 
 extension TableInfo {
-  /// Returns the table with references that the dataset declares, as if the database declared them.
-  /// - Returns: the table, and the references that were added. A reference that the database declares too is not added.
-  /// - Throws: a `DatasetError` if a column is missing, or if the parent has no single column to which the reference
+  /// Returns the table with the references that the dataset declares, as if the database declared them.
+  /// - Returns: the table, and the added references. A reference that the database declares too is not added.
+  /// - Throws: `DatasetError` if a column is missing, or if the parent has no single column to which the reference
   ///   can refer.
   func referring(
     by references: [DeclaredReference], of dataset: DatasetDefinition, at place: String, in database: borrowing Database
@@ -22,8 +22,7 @@ extension TableInfo {
     return added.isEmpty ? (self, []) : (with(foreignKeys: schema.foreignKeys + added), added)
   }
 
-  /// The reference as a foreign key; nil: the parent is missing or has no usable key. Another check reports this fault
-  /// of the parent.
+  /// The reference as a foreign key; nil if the parent is missing or has no usable key. Another check reports that.
   private func foreignKey(
     _ reference: DeclaredReference, of dataset: DatasetDefinition, at place: String, in database: borrowing Database
   ) throws -> ForeignKey? {
@@ -43,7 +42,7 @@ extension TableInfo {
       deletesChildren: true)
   }
 
-  /// Returns the position of the column to which a reference refers. Each value of this column identifies one row.
+  /// The position of the column to which a reference refers. The values of this column must be UNIQUE.
   private func column(
     referredToBy reference: DeclaredReference, at place: String, in database: borrowing Database
   ) throws -> Int {
@@ -68,9 +67,9 @@ extension TableInfo {
     return column
   }
 
-  /// Whether no two rows have equal values in the column, as SQLite compares them.
+  /// Whether the column is UNIQUE, so that each value identifies one row.
   ///
-  /// As for a foreign key, the index must compare by the column's own collation: https://sqlite.org/foreignkeys.html,
+  /// The index must compare by the column's own collation, as for a foreign key: https://sqlite.org/foreignkeys.html,
   /// section 3.
   private func isUnique(_ column: Int, in database: borrowing Database) throws -> Bool {
     if schema.key == [column] { return true }
@@ -81,7 +80,8 @@ extension TableInfo {
     }
   }
 
-  /// Refuses a column whose type changes the referring values, such as '007' in a column of whole numbers.
+  /// Throws a `DatasetError` if the column's type would change referring values, for example '007' in a column of
+  /// whole numbers.
   private func checkType(
     of column: Int, referringTo target: Int, of parent: TableInfo, at place: String, in database: borrowing Database
   ) throws {
@@ -91,7 +91,7 @@ extension TableInfo {
       switch (own.affinity, other.affinity) {
       case (.none, _): true
       case (.text, .text): true
-      // A whole number has only one spelling as a text, and new keys are written in this spelling.
+      // A whole number has only one spelling as a text. Satchel writes new keys in this spelling.
       case (.text, _): parent.rowidAlias == target
       case (_, .text), (_, .none): false
       default: true
@@ -109,17 +109,17 @@ extension TableInfo {
 
   private func declaration(of column: Int, in database: borrowing Database) throws -> ColumnDeclaration {
     let name = schema.columns[column]
-    // The table's columns were read from the same database.
+    // `!` is safe: the column was read from the same database.
     return try database.columnDeclarations(of: schema.name).first { $0.name == name }!
   }
 }
 
 extension TrackedTable {
-  /// Returns the number of rows that refer to a missing row, by a reference which only the dataset declares.
+  /// The number of rows that refer to a missing row by a reference that only the dataset declares.
   public func danglingReferences(in database: borrowing Database) throws -> Int {
     try declared.reduce(0) { count, key in
       let own = "c.\(quoted(schema.columns[key.columns[0]]))"
-      // The parent's column comes first: SQLite compares by its collation.
+      // SQLite compares by the collation of the first column, which must be the parent's.
       let found = try database.first(
         """
         SELECT count(*)
@@ -134,8 +134,8 @@ extension TrackedTable {
 }
 
 extension [TrackedTable] {
-  /// Refuses references that folding would break. When two rows are joined, one key stays for both, and other columns
-  /// are decided by policy.
+  /// Throws a `DatasetError` if a fold would break a reference. A fold keeps the key of one of two rows, and a policy
+  /// decides all other columns. So a reference to another column than the key could lead to no row.
   func checkFoldedParents() throws {
     for table in self {
       for key in table.declared {

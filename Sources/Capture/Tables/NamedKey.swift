@@ -2,20 +2,21 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Tables whose rows are identified by UNIQUE columns, from the dataset's `key`, and not by their PRIMARY KEY.
+/// Tables whose rows are identified by the UNIQUE columns that the dataset names with `key`, and not by the PRIMARY
+/// KEY.
 ///
-/// An INTEGER PRIMARY KEY beside these columns is local: each database assigns its own keys, and no bundle carries
-/// them.
+/// If such a table has an INTEGER PRIMARY KEY, it is a local key: each database assigns it by itself, and no bundle
+/// carries it.
 enum NamedKey {
   /// Returns the table with the key that the rules name.
   ///
-  /// Throws a `DatasetError` if the columns cannot identify rows, or if anything else in the table depends on its local
-  /// key.
+  /// Throws a `DatasetError` if the named columns cannot identify rows, or if another part of the table depends on
+  /// its local key.
   static func apply(_ rules: TableRules, to info: TableInfo, in database: borrowing Database) throws -> TableInfo {
     guard let columns = rules.key else { return info }
     let place = "tables.\(rules.name).key"
     let key = try positions(of: columns, in: info, at: place)
-    // The rule names the PRIMARY KEY, so rows are identified as without the rule.
+    // The named columns are the PRIMARY KEY, so nothing changes.
     if key == info.schema.key { return info }
     if let column = key.first(where: { $0 == info.rowidAlias }) {
       throw DatasetError(
@@ -34,9 +35,8 @@ enum NamedKey {
     return info.named(by: key)
   }
 
-  /// The table with exactly this name, with the key that the dataset names; nil: there is no such table.
-  ///
-  /// Throws a `DatasetError` as `apply` does.
+  /// The table with exactly this name, with the key that the dataset names; nil if there is no such table. Throws a
+  /// `DatasetError` as `apply` does.
   static func info(
     of name: Name, by dataset: DatasetDefinition, in database: borrowing Database
   ) throws -> TableInfo? {
@@ -67,8 +67,8 @@ enum NamedKey {
     RENAME). docs/GEOPACKAGE.md shows it for a layer.
     """
 
-  /// Refuses a key without a suitable UNIQUE index. SQLite would not find a row by an index that has another collation
-  /// than its columns.
+  /// Throws a `DatasetError` if the key has no suitable UNIQUE index. An index with another collation than its
+  /// columns is not suitable, because SQLite does not use it to find rows.
   private static func checkIndex(
     of key: [Int], _ info: TableInfo, at place: String, in database: borrowing Database
   ) throws {
@@ -91,7 +91,7 @@ enum NamedKey {
         """)
   }
 
-  /// Refuses an index or a reference over a local key, because it would differ from replica to replica.
+  /// Throws a `DatasetError` if an index or a reference uses the local key. Its values differ between replicas.
   private static func checkLocalKey(of info: TableInfo, at place: String) throws {
     guard let local = info.rowidAlias else { return }
     let name = info.schema.columns[local]
@@ -107,7 +107,7 @@ enum NamedKey {
     }
   }
 
-  /// Refuses a rule of the dataset for a local key, because the key is not carried.
+  /// Throws a `DatasetError` if a rule of the dataset names the local key, because no bundle carries that key.
   static func refuseLocal(_ column: Name, of info: TableInfo, at place: String) throws {
     guard column == info.localKey else { return }
     throw DatasetError(
@@ -115,7 +115,8 @@ enum NamedKey {
       hint: "Name a column that is carried.")
   }
 
-  /// Refuses a reference by a local key, because it would point to another row on each replica.
+  /// Throws a `DatasetError` if a table refers to a local key. Such a reference would lead to another row on each
+  /// replica.
   static func checkReferences(among tables: [TrackedTable], in database: borrowing Database) throws {
     let local = tables.filter { $0.info.localKey != nil }
     if local.isEmpty { return }
@@ -136,20 +137,19 @@ enum NamedKey {
 }
 
 extension TrackedTable {
-  /// The columns that identify a row, in the key's order.
+  /// The columns that identify a row, in the order of the key.
   public var keyColumns: [Name] { schema.key.map { schema.columns[$0] } }
 
-  /// The carried columns of the table with this name in another database: all stored columns except a local key. nil:
-  /// there is no such table.
+  /// The columns of the table with this name in another database, without a local key; nil if there is no such table.
   ///
-  /// That database may have another version of the dataset, and other column names.
+  /// The other database may have another version of the dataset, with other columns.
   public func carriedColumns(in database: borrowing Database) throws -> [Name]? {
     guard let info = try database.tableInfo(name) else { return nil }
     guard self.info.isNamedByColumns, let local = info.rowidAlias else { return info.schema.columns }
     return info.schema.columns.enumerated().filter { $0.offset != local }.map(\.element)
   }
 
-  /// Whether the table in another database has the columns of this table's key, so that they can identify its rows. A
+  /// Whether the table with this name in another database has the columns of this table's key. For example, a
   /// snapshot has the table as its sender declared it.
   public func hasSameKey(in database: borrowing Database) throws -> Bool {
     guard let theirs = try database.tableInfo(name) else { return false }

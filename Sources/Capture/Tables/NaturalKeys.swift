@@ -3,17 +3,18 @@ import SatchelSQLite
 import SatchelValues
 
 extension TableInfo {
-  /// The UNIQUE indexes beside the key's own: they define when two rows mean the same thing.
+  /// The UNIQUE indexes that are natural keys: all except the index of the key itself.
   var naturalIndexes: [UniqueIndex] {
     uniqueIndexes.filter { $0.parts.map(\.column) != schema.key.map(Optional.some) }
   }
 }
 
 extension TrackedTable {
-  /// Whether a device's new row joins an existing row with the same natural key, and then takes that row's key.
+  /// Whether a device's new row is folded into an existing row with the same natural key. It then gets that row's
+  /// key.
   public var folds: Bool { rules.unique == .fold }
 
-  /// The columns on which natural keys depend.
+  /// The columns that decide the natural keys.
   public var naturalColumns: Set<Int> {
     var columns: Set<Int> = []
     for index in info.naturalIndexes {
@@ -26,8 +27,8 @@ extension TrackedTable {
     return columns
   }
 
-  /// Checks that rows of a table can fold. If the key of a row changes, references must follow. So the key must be one
-  /// column that is compared as bytes.
+  /// Throws a `DatasetError` if rows of the table cannot be folded. A fold changes a row's key, and references must
+  /// follow. So the key must be a single column that is compared as bytes.
   static func checkFold(_ info: TableInfo, at place: String) throws {
     func refuse(_ problem: String, _ hint: String) -> DatasetError { DatasetError(place, problem, hint: hint) }
     let policyDecides = "Leave it out: the table's policy then decides."

@@ -2,12 +2,13 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// The columns that hold keys which may change: keys of tables with such a rule, and references to them at any depth.
+/// The columns with keys that may change: the keys of tables with `rekey`, `blocks` or `fold`, and all references to
+/// them.
 public struct PrimaryKeyReferences: Sendable {
-  /// For each table, by the column's position: the index of the table whose keys are in the column.
+  /// For each table: the position of each such column, with the index of the table whose keys the column holds.
   public let columns: [[Int: Int]]
 
-  /// Throws a `DatasetError` if one column refers to two tables whose keys may change: one value cannot follow both.
+  /// Throws a `DatasetError` if a column refers to two tables whose keys may change. Its value could not follow both.
   public init(_ tables: [TrackedTable]) throws {
     var columns = tables.map { _ in [Int: Int]() }
     for (place, table) in tables.enumerated() where table.renamesRows { columns[place][table.schema.key[0]] = place }
@@ -43,22 +44,22 @@ public struct PrimaryKeyReferences: Sendable {
     }
   }
 
-  /// Whether no key of this dataset ever changes.
+  /// Whether no key of this dataset can change.
   public var isEmpty: Bool { columns.allSatisfy(\.isEmpty) }
 }
 
 extension TrackedTable {
-  /// Whether a row of this table may get another key, because another row has its key.
+  /// Whether a new row gets another key if another row has its key.
   public var givesNewKeys: Bool { rules.keys != .asIs }
 
-  /// Whether a row's key may change later, by the rule for keys or by folding. The key is then a single column.
+  /// Whether the key of a row may change, by the rule for keys or by a fold. Such a key is a single column.
   public var renamesRows: Bool { givesNewKeys || folds }
 
-  /// The value that is a row's key, if the key may change later; nil in other tables.
+  /// The value of a row's key if the key may change; nil otherwise.
   public func singleKey(_ key: RowKey) -> Value? { renamesRows && key.values.count == 1 ? key.values[0] : nil }
 
-  /// Returns the key of this table to which a value in a referring column refers, in the storage class that the key has
-  /// here. If keys are whole numbers, SQLite also accepts an equal REAL or TEXT value in the referring column.
+  /// The key of this table that a value in a referring column means. SQLite lets a REAL or TEXT value refer to an
+  /// equal whole number. So such a value is converted to a whole number.
   public func key(namedBy value: Value) -> Value {
     if info.rowidAlias == nil { return value }
     switch value {
@@ -68,20 +69,20 @@ extension TrackedTable {
     }
   }
 
-  /// The number that is a row's key; nil in tables with other keys.
+  /// The number in a row's key; nil if the table's keys are not numbers of SQLite.
   public func number(of key: RowKey) -> Int64? {
     guard info.rowidAlias != nil, case .integer(let number)? = key.values.first else { return nil }
     return number
   }
 
-  /// The greatest key of a present row; 0 if there is no positive key.
+  /// The greatest key of a present row; 0 if no key is positive.
   public func greatestRow(in database: borrowing Database) throws -> Int64 {
     guard let alias = info.rowidAlias else { return 0 }
     return try database.first("SELECT max(\(quoted(schema.columns[alias]))) FROM \(quoted(name))") { $0.integer(0) }
       ?? 0
   }
 
-  /// The greatest key of a present row below `key`; nil: there is no such row.
+  /// The greatest key of a present row that is below `key`; nil if there is none.
   public func greatestRow(below key: Int64, in database: borrowing Database) throws -> Int64? {
     guard let alias = info.rowidAlias else { return nil }
     let column = quoted(schema.columns[alias])
@@ -90,10 +91,10 @@ extension TrackedTable {
     ) { $0.optionalInteger(0) } ?? nil
   }
 
-  /// The name of the table that holds the pre-images of this table.
+  /// The name of the table with the pre-images of this table.
   public var savedName: Name { names.before }
 
-  /// The greatest number that was ever a key here, as far as this database knows; 0 if there was none.
+  /// The greatest number that is known to have been a key in this database; 0 if there was none.
   public func greatestKey(in database: borrowing Database) throws -> Int64 {
     guard let alias = info.rowidAlias else { return 0 }
     let column = quoted(schema.columns[alias])

@@ -3,10 +3,10 @@ import SatchelSQLite
 import SatchelValues
 
 extension DatasetDefinition {
-  /// Returns the references that a GeoPackage declares in `gpkgext_relations` and that the definition lacks.
+  /// The references that a GeoPackage declares in `gpkgext_relations` and that the definition lacks.
   ///
-  /// The related tables extension (OGC 18-000) has mapping tables: their columns `base_id` and `related_id` hold keys
-  /// of a base table and of a related table. A reference counts if both tables are in the dataset.
+  /// The related tables extension (OGC 18-000) has mapping tables. Their columns `base_id` and `related_id` hold keys
+  /// of a base table and of a related table. A reference counts if the dataset has both tables.
   public func relatedTables(
     in database: borrowing Database
   ) throws -> [(child: Name, reference: DeclaredReference)] {
@@ -41,8 +41,8 @@ extension DatasetDefinition {
     let key: Name
   }
 
-  /// The reference that a relation declares; nil: the dataset lacks one of the tables, the column has another declared
-  /// reference, or the column cannot hold the parent's key.
+  /// The reference that a relation declares. nil if the dataset lacks one of the tables, if another reference of the
+  /// column is declared, or if the column cannot hold the parent's key.
   private func reference(
     for relation: Relation, in database: borrowing Database
   ) throws -> (child: Name, reference: DeclaredReference)? {
@@ -60,8 +60,8 @@ extension DatasetDefinition {
     return (child.name, reference)
   }
 
-  /// The table to which a relation refers. Throws if the mapping table refers to it by a local key: such a mapping
-  /// table cannot be carried.
+  /// The table to which a relation refers. Throws a `DatasetError` if the relation uses the local key of that table,
+  /// because bundles cannot carry such a mapping table.
   private func target(
     of relation: Relation, _ parent: TableRules, _ child: TableRules, in database: borrowing Database
   ) throws -> TableSchema? {
@@ -76,8 +76,8 @@ extension DatasetDefinition {
       hint: "Leave \(child.name) out, or relate by a column that identifies the rows everywhere.")
   }
 
-  /// Returns the definition with the references that a GeoPackage declares. Its document then lists them, because
-  /// devices need them too.
+  /// The definition with the references that a GeoPackage declares added to its document. Devices need these
+  /// references too.
   public func completed(by database: borrowing Database) throws -> DatasetDefinition {
     try adding(relatedTables(in: database))
   }

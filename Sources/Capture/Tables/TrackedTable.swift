@@ -7,22 +7,22 @@ public struct TrackedTable: Sendable {
   public let info: TableInfo
   public let rules: TableRules
   let names: CaptureNames
-  /// The schema's foreign keys that only the dataset declares.
+  /// The foreign keys in `schema` that the dataset declares and the database does not.
   public let declared: [ForeignKey]
 
   public var schema: TableSchema { info.schema }
   public var name: Name { info.schema.name }
-  /// Whether writes of one transaction in the table belong together.
+  /// Whether the writes of one transaction to this table are one unit.
   public var keepsUnits: Bool { names.keepsUnits }
   var captureSQL: CaptureSQL { CaptureSQL(info: info, names: names) }
 
-  /// The most columns of a table. SQLite allows 2,000 columns in a result. The pre-images of a table have four more
-  /// columns than the app's table, and the entry's number.
+  /// The most columns of a table. SQLite allows 2,000 columns in a result, and capture needs five more columns than
+  /// the app's table has.
   static let maximumColumns = 1_995
 
-  /// Finds the dataset's tables in a database, parents before their children.
+  /// Finds the dataset's tables in a database, parents before children.
   ///
-  /// Throws a `DatasetError` that names the first table that cannot be kept in step, and why.
+  /// Throws a `DatasetError` that names the first table that cannot be kept in step, and the reason.
   public static func find(_ dataset: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable] {
     if let encoding = try database.otherTextEncoding() {
       throw DatasetError(
@@ -37,7 +37,7 @@ public struct TrackedTable: Sendable {
     return tables
   }
 
-  /// Finds the dataset's tables that can be kept in step as they are now, parents before their children.
+  /// Finds those tables of the dataset that can be kept in step at present, parents before children.
   public static func findIntact(_ dataset: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable]
   {
     var tables: [TrackedTable] = []
@@ -47,7 +47,7 @@ public struct TrackedTable: Sendable {
     return try parentsFirst(tables)
   }
 
-  /// Throws an error that names all tables without a key, so that a person can mend them together.
+  /// Throws a `DatasetError` that names all tables without a key, so that a person can correct them together.
   private static func checkKeys(_ dataset: DatasetDefinition, in database: borrowing Database) throws {
     let keyless = try dataset.tables.filter { $0.key == nil }.map(\.name).filter { name in
       guard let info = try database.tableInfo(name) else { return false }
@@ -181,7 +181,8 @@ public struct TrackedTable: Sendable {
     }
   }
 
-  /// Checks the rule for keys. Only a key that SQLite makes by itself can change without an effect on the app.
+  /// Throws a `DatasetError` if the rule for keys does not fit the table. Only a key that SQLite chooses can change
+  /// without harm to the app.
   private static func check(_ rule: KeyRule, of info: TableInfo, at place: String) throws {
     if rule == .asIs { return }
     guard let key = info.rowidAlias else {
@@ -205,7 +206,7 @@ public struct TrackedTable: Sendable {
     }
   }
 
-  /// The foreign keys along which visibility is inherited.
+  /// The foreign keys by which a row inherits the visibility of its parents.
   public func parentKeys(in dataset: DatasetDefinition) -> [ForeignKey] {
     schema.foreignKeys.filter { key in
       guard key.parent != name, dataset.rules(for: key.parent) != nil else { return false }
@@ -213,13 +214,13 @@ public struct TrackedTable: Sendable {
     }
   }
 
-  /// The foreign keys to the table itself, which make its rows a tree. Empty if visibility does not follow them.
+  /// The foreign keys from the table to itself by which visibility is inherited. They make the rows a tree.
   public var treeKeys: [ForeignKey] {
     schema.foreignKeys.filter { $0.parent == name && (rules.parents?.contains(name) ?? true) }
   }
 
-  /// Orders tables so that each comes after all tables to which it refers. A circle of references keeps the
-  /// definition's order.
+  /// Sorts tables so that each comes after the tables to which it refers. Tables in a circle of references keep the
+  /// order of the definition.
   static func parentsFirst(_ tables: [TrackedTable]) throws -> [TrackedTable] {
     var rest = tables
     var ordered: [TrackedTable] = []
@@ -235,8 +236,8 @@ public struct TrackedTable: Sendable {
 }
 
 extension TrackedTable {
-  /// The condition that finds a row by its key's values, `?1`, `?2` and so on. It compares by the column's collation,
-  /// for which there is an index, and then by the bytes.
+  /// The condition that finds a row by the values of its key: `?1`, `?2` and so on. The first comparison uses the
+  /// column's collation, for which there is an index. The second compares bytes.
   public var isKeySQL: String {
     schema.key.enumerated().map { place, column in
       let name = quoted(schema.columns[column])
@@ -244,23 +245,22 @@ extension TrackedTable {
     }.joined(separator: " AND ")
   }
 
-  /// Whether a key of the table may have several spellings: a column without a type keeps 1 and 1.0 apart, and both are
-  /// one key.
+  /// Whether a key of the table may have several spellings. A column without a type stores 1 and 1.0 as different
+  /// values, but they are the same key.
   public var keepsSpellings: Bool {
     schema.key.contains { column in
       let type = info.types[column]
-      // The type ANY counts in every table, although it keeps spellings only in a STRICT table. In other tables it
-      // stores whole numbers as integers.
+      // The type ANY counts in each table, for simplicity. Only in a STRICT table it keeps 1 and 1.0 apart.
       return Comparison.Affinity(ofDeclared: type) == .none || type.uppercased() == "ANY"
     }
   }
 
-  /// The keys of all rows.
+  /// SQL for the keys of all rows.
   public var allKeysSQL: String {
     "SELECT \(quotedList(schema.key.map { schema.columns[$0] })) FROM \(quoted(name))"
   }
 
-  /// All rows with all columns, in the order of their keys.
+  /// SQL for all columns of all rows, in the order of the keys.
   public var allRowsSQL: String {
     """
     SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) ORDER BY \
@@ -270,12 +270,12 @@ extension TrackedTable {
 }
 
 extension TrackedTable {
-  /// All rows that have a key, with all columns, in no particular order.
+  /// SQL for all columns of all rows without NULL in their key, in any order.
   public var namedRowsSQL: String {
     "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) WHERE NOT (\(isNamelessSQL))"
   }
 
-  /// All rows that have a key, with all columns, in the order of their keys.
+  /// SQL for all columns of all rows without NULL in their key, in the order of the keys.
   public var namedRowsInOrderSQL: String {
     "\(namedRowsSQL) ORDER BY \(quotedList(schema.key.map { schema.columns[$0] }))"
   }
@@ -287,8 +287,8 @@ extension TrackedTable {
     try database.first("SELECT count(*) FROM \(quoted(name))") { $0.integer(0) } ?? 0
   }
 
-  /// The number of rows whose key holds NULL. SQLite allows such a key if a table is neither STRICT nor WITHOUT ROWID.
-  /// A row with such a key cannot be carried.
+  /// The number of rows with NULL in their key. No bundle can carry such a row. SQLite allows these keys in tables
+  /// that are neither STRICT nor WITHOUT ROWID.
   public func namelessRows(in database: borrowing Database) throws -> Int64 {
     try database.first("SELECT count(*) FROM \(quoted(name)) WHERE \(isNamelessSQL)") { $0.integer(0) } ?? 0
   }
@@ -297,7 +297,7 @@ extension TrackedTable {
 }
 
 extension TableInfo {
-  /// The error of a definition that names a column which the table does not have.
+  /// The error for a definition that names a column that the table does not have.
   func missing(_ column: Name, at place: String, _ problem: String) -> DatasetError {
     DatasetError(place, problem, hint: DatasetError.hint(for: column, among: schema.columns, of: "It"))
   }

@@ -3,7 +3,8 @@ import SatchelSQLite
 import SatchelValues
 
 extension TrackedTable {
-  /// The foreign keys along which a row and its children are one unit; empty if the dataset has no such rule.
+  /// The foreign keys along which a row and its children are one unit. Empty if the dataset has no such rule for the
+  /// table.
   public var unitKeys: [ForeignKey] {
     guard case .parent(let parent)? = rules.unit else { return [] }
     return schema.foreignKeys.filter { key in
@@ -11,7 +12,7 @@ extension TrackedTable {
     }
   }
 
-  /// Checks that the dataset's rule of units fits the table. Throws a `DatasetError` that describes the misfit.
+  /// Throws a `DatasetError` if the dataset's rule for units does not fit the table.
   static func checkUnit(_ info: TableInfo, _ rules: TableRules, of dataset: DatasetDefinition) throws {
     let place = "tables.\(rules.name).unit"
     switch rules.unit {

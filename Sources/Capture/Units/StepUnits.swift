@@ -4,12 +4,12 @@ import SatchelValues
 
 /// Groups a device's pending steps into units.
 ///
-/// By the dataset's rules, steps of one generation are one unit if one transaction wrote them, or if they change a row
-/// and its children. If several units wrote the same row, they become one unit.
+/// The dataset's rules say which steps of one generation are a unit: steps that one transaction wrote, or steps of a
+/// row and its children. Units that wrote the same row become one unit.
 public struct StepUnits {
-  /// One change of one row: a unit consists of such changes.
+  /// A step in a unit.
   public struct Member: Hashable, Sendable {
-    /// The index of the table among those of the database.
+    /// The index of the table among the database's tables.
     public let table: Int
     public let key: RowKey
     public let generation: Generation
@@ -21,7 +21,7 @@ public struct StepUnits {
     }
   }
 
-  /// A row with pending changes that is not in its table.
+  /// A row with pending changes that is not in its table now.
   public struct Row {
     let table: Int
     let key: RowKey
@@ -33,7 +33,7 @@ public struct StepUnits {
     }
   }
 
-  /// A common property that joins steps to one unit.
+  /// A reason why steps are one unit: the same captured unit, or the same parent row.
   private enum Bond: Hashable {
     case written(Generation, UnitNumber)
     case parent(ForeignKey, child: Int, Generation, [Value])
@@ -43,7 +43,7 @@ public struct StepUnits {
     let key: ForeignKey
     let child: Int
     let comparisons: [Comparison]
-    /// The positions of the parent's columns to which the key refers.
+    /// The positions of the columns to which the foreign key refers, in the parent table.
     let parentColumns: [Int]
   }
 
@@ -52,16 +52,16 @@ public struct StepUnits {
   private var nodes: [Member: Int] = [:]
   private var members: [Member] = []
   private var bonds: [Bond: Int] = [:]
-  /// References along which rows are one unit, by the child table and by the parent table.
+  /// The references along which rows are one unit: first by the child table, then by the parent table.
   private var ofChild: [Int: [Reference]] = [:]
   private var ofParent: [Int: [Reference]] = [:]
-  /// The members and the number of each unit, by the root of its tree.
+  /// The members and the number of each unit, by the head of its set in `forest`.
   private var units: [Int: (members: [Member], number: UnitNumber)] = [:]
 
-  /// Reads all pending steps of tables that have units. Returns nil if the dataset has no such tables.
+  /// Reads all pending steps of tables with units. Returns nil if the dataset has no such tables.
   /// - Parameters:
-  ///   - first: the first generation that counts.
-  ///   - others: rows with pending changes that are not in their tables.
+  ///   - first: the first generation whose steps are read.
+  ///   - others: rows with pending changes that are not in their tables now.
   public init?(
     _ tables: [TrackedTable], since first: Generation, beside others: [Row] = [], in database: borrowing Database
   ) throws {
@@ -104,7 +104,7 @@ public struct StepUnits {
     }
   }
 
-  /// An image without a change is no member, but it still joins its row to a unit.
+  /// A pre-image without a change is no member of a unit, but its row still joins units.
   private mutating func add(_ key: RowKey, _ image: PreImage, to after: SatchelValues.Row?, in place: Int) {
     let member = Member(table: place, key: key, generation: image.generation)
     let node = nodes[member] ?? forest.add()
@@ -143,7 +143,7 @@ public struct StepUnits {
     return [.parent(reference.key, child: reference.child, generation, folded)]
   }
 
-  /// Joins the units that share a row.
+  /// Joins the units that wrote the same row.
   private mutating func join(since first: Generation, in database: borrowing Database) throws {
     let joins = try database.all(
       "SELECT generation, unit, other FROM satchel_unit_joins WHERE generation >= :first",
@@ -154,8 +154,8 @@ public struct StepUnits {
     }
   }
 
-  /// Gives each unit its number: the least number that was recorded with its rows. A unit that is found by references
-  /// alone gets a number above all recorded numbers.
+  /// Gives each unit its number: the least number that was recorded with the writes of its rows. A unit that only
+  /// references join gets a number above all recorded numbers.
   private mutating func gather() {
     var least: [Int: UnitNumber] = [:]
     for (bond, node) in bonds {
@@ -181,7 +181,7 @@ public struct StepUnits {
 
   // MARK: queries
 
-  /// The number of the unit to which a step belongs; nil: it belongs to none.
+  /// The number of the unit to which a step belongs; nil if the step is not in a unit with other steps.
   public mutating func number(of key: RowKey, _ generation: Generation, in table: Int) -> UnitNumber? {
     guard let unit = unit(of: Member(table: table, key: key, generation: generation)).flatMap({ units[$0] }),
       unit.members.count > 1
@@ -189,8 +189,8 @@ public struct StepUnits {
     return unit.number
   }
 
-  /// The unit of a step, as a number that is valid only in this `StepUnits`; nil: the table has no units. A step that
-  /// belongs with no other step is a unit of one step here.
+  /// A step's unit, as a number that is valid only in this `StepUnits`. A step without others is a unit of its own
+  /// here. nil if the table has no units.
   public mutating func unit(of member: Member) -> Int? {
     nodes[member].map { forest.head(of: $0) }
   }

@@ -3,13 +3,13 @@ import SatchelValues
 
 /// Gives each captured write the number of its unit.
 ///
-/// SQL cannot read where a transaction begins or ends. But SQLite has one writer at a time, so the writes of one
-/// transaction follow each other without a write of another program in between. So writes are one unit as long as no
-/// pause between them is longer than `longestPause`. An app can mark the borders: each row that it inserts into
-/// `satchel_unit` begins a unit, which lasts until the next such row.
+/// SQL cannot read where a transaction begins or ends. But SQLite has one writer at a time, so no other program
+/// writes between the writes of one transaction. So successive writes are one unit unless a pause between them is
+/// longer than `longestPause`. An app can mark the borders: each row that it inserts into `satchel_unit` begins a
+/// unit, which lasts until the next such row.
 ///
-/// The triggers record the newest mark with each write and nothing else. Pauses are found when writes are moved into
-/// the pre-images.
+/// The triggers only record the newest mark with each write. The pauses are found when the writes are moved into the
+/// pre-images.
 enum UnitNumbers {
   static let schemas = [
     """
@@ -36,18 +36,18 @@ enum UnitNumbers {
 
   static let names = ["satchel_unit", "satchel_unit_joins", "satchel_unit_times"].map { Name($0) }
 
-  /// The greatest number of a captured unit. Greater numbers are for units that are found by references alone.
+  /// The greatest number of a captured unit. Units that only references join get greater numbers.
   static let largest: Int64 = 1 << 52
 
-  /// The most seconds between two writes of one unit.
+  /// The longest pause in seconds between two writes of one unit.
   static let longestPause = 2
-  /// When a table of writes is compacted, writes of one row are kept apart by spans of this many seconds.
+  /// When the table of writes is shortened, the writes of one row are merged only within spans of this many seconds.
   static let span = 1
 
-  /// SQL for the newest mark; NULL: no app has marked a unit.
+  /// SQL for the newest mark; NULL if no app has marked a unit.
   static let newestMark = "(SELECT number FROM satchel_unit WHERE mark ORDER BY number DESC LIMIT 1)"
 
-  /// SQL for the unit of one entry of a table of writes.
+  /// SQL for the unit of an entry in a table of writes.
   static func unit(of names: CaptureNames) -> String {
     """
     coalesce(\(quoted(names.mark)), (
@@ -55,7 +55,8 @@ enum UnitNumbers {
     """
   }
 
-  /// Numbers the units of these tables' writes that no app has marked. The caller holds the transaction.
+  /// Numbers the units of all writes to these tables that have no mark of an app. The caller has begun the
+  /// transaction.
   static func give(to tables: [TrackedTable], in database: borrowing Database) throws {
     try database.run("DELETE FROM satchel_unit_times")
     for names in tables.map(\.names) {
@@ -70,7 +71,7 @@ enum UnitNumbers {
     for statement in numbering { try database.run(statement) }
   }
 
-  /// Keeps the times at which units begin, and numbers them.
+  /// SQL that keeps only the times at which units begin, and numbers them.
   private static let numbering = [
     """
     DELETE FROM satchel_unit_times
@@ -99,8 +100,9 @@ enum UnitNumbers {
     try database.run("DELETE FROM satchel_unit_times")
   }
 
-  /// SQL that records which units share a row. It reads the rows' pre-images, and the entries of the table of writes.
-  /// - Parameter key: the primary key of the tracked table.
+  /// SQL that records which units wrote the same row. It compares the pre-images with the entries in the table of
+  /// writes.
+  /// - Parameter key: the primary key of the app's table.
   static func join(_ names: CaptureNames, key: [Name]) -> String {
     let isSameRow =
       key.map { "saved.\(quoted($0)) = entry.\(quoted($0))" } + [
@@ -120,20 +122,20 @@ enum UnitNumbers {
 }
 
 extension Capture {
-  /// Forgets which units of generations below `generation` shared a row.
+  /// Deletes the records of units that wrote the same row in generations below `generation`.
   public static func forgetUnits(before generation: Generation, in database: borrowing Database) throws {
     try database.run(
       "DELETE FROM satchel_unit_joins WHERE generation < :generation", ["generation": .integer(generation.rawValue)])
   }
 
-  /// Moves the records of units to another generation, to which all writes were brought.
+  /// Moves the records of units to another generation, after all pre-images were moved to that generation.
   public static func moveUnits(to generation: Generation, in database: borrowing Database) throws {
     try database.run(
       "UPDATE OR IGNORE satchel_unit_joins SET generation = :generation",
       ["generation": .integer(generation.rawValue)])
   }
 
-  /// Adds the tables that number units, if an earlier release did not. The caller holds the transaction.
+  /// Adds the tables for units to a database from a release without them. The caller has begun the transaction.
   public static func addUnitTables(in database: borrowing Database) throws {
     for (name, schema) in zip(UnitNumbers.names, UnitNumbers.schemas) where try !database.hasTable(name.text) {
       try database.execute(schema)
