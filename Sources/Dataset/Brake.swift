@@ -1,10 +1,10 @@
 import SatchelJSON
 import SatchelValues
 
-/// The limits of one table for the changes of one bundle. A bundle beyond a limit waits as a whole, until a person has
-/// looked at it: a mistake may have deleted or changed the rows.
+/// The limits of a table for what one bundle may delete or change. A bundle beyond a limit waits as a whole until a
+/// person has looked at it, because it may be a mistake.
 public struct Brake: Hashable, Sendable {
-  /// The greatest part of the rows that a bundle may delete or change, in percent. 100: any part.
+  /// The most rows that a bundle may delete (or change), in percent of the table's rows. 100 means no limit.
   public let deletePercent: Int64
   public let changePercent: Int64
   /// A bundle that deletes or changes at most this many rows never waits.
@@ -12,12 +12,15 @@ public struct Brake: Hashable, Sendable {
 
   public static let usual = Brake(deletePercent: 10, changePercent: 50, rows: 20)
 
-  /// Whether no bundle ever waits.
+  /// Whether a bundle never waits because of this table.
   public var isOff: Bool { deletePercent == 100 && changePercent == 100 }
 
-  /// Whether so many deleted or changed rows, of so many rows in all, are beyond a limit of so many percent.
+  /// Whether `count` deleted or changed rows are beyond the limit.
+  /// - Parameters:
+  ///   - all: the number of rows of which `count` is a part.
+  ///   - percent: the limit.
   public func isBeyond(_ count: Int64, of all: Int64, percent: Int64) -> Bool {
-    // A bundle has fewer than 2^40 rows, so that the products fit.
+    // A bundle has fewer than 2^40 rows, so the products do not overflow.
     percent < 100 && count > rows && count * 100 > all * percent
   }
 }
@@ -25,7 +28,7 @@ public struct Brake: Hashable, Sendable {
 extension Brake {
   static let members = ["delete", "change", "rows"]
 
-  /// The limits that an object of the definition gives. Those that it leaves out are as in `outer`.
+  /// Reads the limits in an object of the definition. A missing limit has its value in `outer`.
   init(_ members: Members, within outer: Brake) throws(DatasetError) {
     deletePercent = try Self.percent("delete", members) ?? outer.deletePercent
     changePercent = try Self.percent("change", members) ?? outer.changePercent
@@ -39,7 +42,7 @@ extension Brake {
     }
   }
 
-  /// `"10%"`.
+  /// Reads a share such as `"10%"`.
   private static func percent(_ name: String, _ members: Members) throws(DatasetError) -> Int64? {
     guard let text = try members.optionalString(name) else { return nil }
     guard text.hasSuffix("%"), let percent = Int64(text.dropLast()), (0...100).contains(percent),

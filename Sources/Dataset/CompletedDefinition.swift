@@ -2,9 +2,9 @@ import SatchelJSON
 import SatchelValues
 
 extension DatasetDefinition {
-  /// Returns the definition with more references. They are written into its document too, because devices need them.
-  /// - Parameter references: each with the name of the table that refers. A column that the table's `references`
-  ///   already names is skipped.
+  /// The definition with more references. Its document has them too, because the devices need them.
+  /// - Parameter references: each reference, with the table that refers. A reference is left out if the table's
+  ///   `references` already name its column.
   public func adding(_ references: [(child: Name, reference: DeclaredReference)]) throws -> DatasetDefinition {
     let missing = references.filter { child, reference in
       rules(for: child)?.references.contains { $0.column == reference.column } == false
@@ -25,8 +25,8 @@ extension DatasetDefinition {
 }
 
 extension DatasetDefinition {
-  /// Returns the definition with a rule for rows that name no parent, if it has none of its own. The rest of its
-  /// document stays as its author wrote it.
+  /// The definition with a rule for rows that name no parent, if it has no such rule. The rest of its document is not
+  /// changed.
   public func saying(_ rule: OrphanRule) throws -> DatasetDefinition {
     guard orphans == nil, let start = source.firstIndex(of: UInt8(ascii: "{")) else { return self }
     let member = Array(" \"orphans\": \"\(rule.rawValue)\",".utf8)
@@ -42,8 +42,8 @@ extension DeclaredReference {
 }
 
 extension JSONValue {
-  /// Returns the object with another value of one member. A missing member is added at the end.
-  /// - Parameter change: takes the present value, or an empty object.
+  /// The object with a new value for one member. A missing member is added at the end.
+  /// - Parameter change: returns the new value. It gets the present value, or an empty object.
   fileprivate func replacing(_ name: String, _ change: (JSONValue) -> JSONValue) -> JSONValue {
     var members = objectValue ?? []
     let place = members.firstIndex { Name($0.name) == Name(name) }

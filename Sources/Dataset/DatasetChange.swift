@@ -1,16 +1,16 @@
 import SatchelValues
 
-/// The changes of a new version of a dataset.
+/// The differences between a version of a dataset and the next version.
 public struct DatasetChange: Sendable {
-  /// Tables that join the dataset, and tables that leave it.
+  /// The tables that join the dataset, and the tables that leave it.
   public let added: [Name]
   public let removed: [Name]
-  /// For tables that stay: the members of their rules that changed.
+  /// For each table that stays: the names of its rules that changed.
   public let rules: [(table: Name, members: [String])]
-  /// Members of the definition itself that changed.
+  /// The names of the definition's own members that changed.
   public let members: [String]
 
-  /// Throws a `DatasetError` if `new` cannot follow `old`.
+  /// Throws a `DatasetError` if `new` cannot be the next version after `old`.
   public init(from old: DatasetDefinition, to new: DatasetDefinition) throws(DatasetError) {
     guard Name(old.name) == Name(new.name) else {
       throw DatasetError("dataset", "it is \"\(new.name)\", and this hub's dataset is \(old.name)")
@@ -45,8 +45,8 @@ public struct DatasetChange: Sendable {
     ].filter { !$0.1 }.map(\.0)
   }
 
-  /// Refuses another number of key columns: bundles on their way identify rows by the former columns. A migration may
-  /// rename these columns. So a later check, after the migration, decides whether the columns are the same.
+  /// Throws a `DatasetError` if the number of columns in `key` changes, because bundles on their way identify rows by
+  /// these columns. A migration may rename the columns. So another check after the migration compares them.
   private static func checkNames(of old: TableRules, becoming new: TableRules?) throws(DatasetError) {
     guard let new, old.key?.count != new.key?.count else { return }
     let present = old.key.map { "by \($0.map(\.text).joined(separator: ", "))" } ?? "by their PRIMARY KEY"
@@ -55,8 +55,8 @@ public struct DatasetChange: Sendable {
       hint: "Leave \"key\" as it is, or make a table of another name and copy the rows into it.")
   }
 
-  /// Refuses another rule for keys: bundles on their way hold keys that were changed by the former rule. Another rule
-  /// could not read these keys.
+  /// Throws a `DatasetError` if the rule for keys changes. Bundles on their way have keys that followed the former
+  /// rule, and another rule could not read them.
   private static func checkKeys(of old: TableRules, becoming new: TableRules?) throws(DatasetError) {
     if old.keys == new?.keys ?? .asIs { return }
     guard new != nil else {
@@ -71,7 +71,7 @@ public struct DatasetChange: Sendable {
 }
 
 extension TableRules {
-  /// The members of a table's rules that differ from `other`.
+  /// The names of the rules that differ from `other`.
   fileprivate func differences(from other: TableRules) -> [String] {
     [
       ("key", key == other.key),

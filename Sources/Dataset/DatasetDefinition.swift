@@ -1,30 +1,32 @@
 import SatchelCrypto
 import SatchelValues
 
-/// The set of tables that are kept in step, with their rules; defined once at the hub and carried to the devices.
+/// The tables that are kept in step, with their rules. The definition is made once at the hub, and bundles carry it
+/// to the devices.
 public struct DatasetDefinition: Sendable {
   public let name: String
   public let version: Int64
   public let snapshot: SnapshotRule
   public let prove: ProofRule
-  /// The days for which the hub keeps each change of a row. nil: it keeps only the changes that a device needs.
+  /// The number of days for which the hub keeps each change of a row. nil: it keeps only the changes that a device
+  /// still needs.
   public let historyDays: Int64?
-  /// The limits for the changes of one bundle, in tables without their own.
+  /// The brake for tables that have no limits of their own.
   public let brake: Brake
-  /// Who sees rows that name no parent, in tables without their own rule. nil: the definition does not say it, and
-  /// such rows are visible.
+  /// The rule for rows that name no parent, in tables without a rule of their own. nil if the definition has no such
+  /// rule; then these rows are visible.
   public let orphans: OrphanRule?
-  /// Whether bundles are encrypted unless a command says otherwise.
+  /// Whether bundles are encrypted if a command does not say otherwise.
   public let encryption: EncryptionRule
-  /// Recipients who can open every encrypted bundle, in addition to its sender and its recipient.
+  /// Additional recipients who can decrypt every encrypted bundle.
   public let escrow: [AgeRecipient]
-  /// Data about each user, in addition to the name. Rules use these data as parameters.
+  /// The data that the hub has about each user besides the name. The rules use them as parameters.
   public let attributes: [Attribute]
   /// The most bytes of one attached file, and of all attached files in one bundle.
   public let attachments: AttachmentLimits
   /// The rules of the tables, in the order of the definition.
   public let tables: [TableRules]
-  /// The document from which this was read, byte for byte.
+  /// The document of this definition, byte for byte.
   public let source: [UInt8]
 
   public func rules(for table: Name) -> TableRules? { tables.first { $0.name == table } }
@@ -35,10 +37,10 @@ public struct DatasetDefinition: Sendable {
 public struct AttachmentLimits: Hashable, Sendable {
   /// The most bytes of one file. A larger file is never carried.
   public let fileBytes: Int64
-  /// The most bytes of all files in one bundle. The other files go with the next bundles.
+  /// The most bytes of all files in one bundle. Further files go with later bundles.
   public let bundleBytes: Int64
 
-  /// Returns these limits with a lower limit for one bundle, such as the room on a stick.
+  /// The same limits, with a lower limit for one bundle if `bytes` is lower, for example the room on a stick.
   public func atMost(_ bytes: Int64?) -> AttachmentLimits {
     AttachmentLimits(fileBytes: fileBytes, bundleBytes: min(bundleBytes, bytes ?? bundleBytes))
   }
@@ -49,7 +51,7 @@ public struct AttachmentLimits: Hashable, Sendable {
   public static let mostBundleBytes: Int64 = 64 << 30
 }
 
-/// When a device's bundle carries the device's whole database.
+/// Which exports of a device carry its whole database.
 public enum SnapshotRule: Hashable, Sendable {
   case first, always, never
   case every(Int64)
@@ -65,7 +67,7 @@ public enum SnapshotRule: Hashable, Sendable {
   }
 }
 
-/// When a device's bundle carries digests of its rows. The hub compares them with its own.
+/// Which exports of a device carry digests of its rows. The hub compares them with the digests of its own rows.
 public enum ProofRule: Hashable, Sendable {
   case always, never
   case every(Int64)
@@ -73,7 +75,7 @@ public enum ProofRule: Hashable, Sendable {
   public static let usual = ProofRule.every(8)
 
   /// Whether an export carries the digests.
-  /// - Parameter last: the last export that carried the digests; nil: no export since the last full bundle did.
+  /// - Parameter last: the last export with digests since the last full bundle; nil if there is none.
   public func applies(to sequence: SequenceNumber, after last: SequenceNumber?) -> Bool {
     switch self {
     case .always: true
@@ -88,14 +90,14 @@ public enum EncryptionRule: String, Sendable, CaseIterable {
   case never, always
 }
 
-/// One datum about every user.
+/// An attribute that each user has.
 public struct Attribute: Hashable, Sendable {
   public enum Kind: String, Sendable, CaseIterable { case integer, real, text }
 
   public let name: Name
   public let kind: Kind
 
-  /// Converts a typed text to this attribute's value; nil if it does not fit the kind.
+  /// The value of a typed text; nil if the text does not fit the attribute's kind.
   public func value(of text: String) -> Value? {
     switch kind {
     case .integer: Int64(text).map { .integer($0) }
@@ -112,18 +114,18 @@ public enum WriteRule: Hashable, Sendable {
   case none
   case expression(String)
 
-  /// The SQL expression of the rule; nil: the rule is `visible` or `none`.
+  /// The SQL expression of the rule; nil if the rule is `visible` or `none`.
   public var expression: String? {
     if case .expression(let rule) = self { rule } else { nil }
   }
 }
 
-/// The winner when a device and the hub disagree.
+/// The rule that decides who wins a disagreement.
 public enum Policy: String, Sendable, CaseIterable {
   case hub, device, newest, manual
 }
 
-/// How two values of one column become one value with both sides' changes.
+/// The rule by which the values of both sides become one value.
 public enum Combination: String, Sendable, CaseIterable {
   /// A counter: the differences of both sides are added.
   case sum
@@ -148,74 +150,74 @@ public enum ColumnPolicy: Hashable, Sendable {
   }
 }
 
-/// The meaning of a device's delete.
+/// The effect of a delete by a device.
 public enum DeleteRule: Hashable, Sendable {
   /// The row is removed.
   case hard
   /// The row stays. This column marks the row as deleted if its value is neither NULL nor 0.
   case soft(Name)
-  /// Rows of this table cannot be deleted on a device.
+  /// A device may not delete rows of this table.
   case never
 }
 
-/// The rule for a change that its user had the right to make, if the user has lost this right since.
+/// The rule for late work: a change whose user had the right to make it, but has lost that right since.
 public enum LateRule: String, Sendable, CaseIterable {
   /// A person decides.
   case conflict
-  /// The change is applied if the hub's own records show that the user had the right.
+  /// The hub takes the change if its own records show that the user had the right.
   case accept
 }
 
-/// Whether a row is visible with any of its parents, or only with all of them.
+/// Whether a row with several parents needs one visible parent or all of them.
 public enum ParentsMatch: String, Sendable, CaseIterable {
   case all, any
 }
 
-/// Who sees rows that name no parent, in a table whose rows inherit visibility from parents.
+/// The users who see rows that name no parent, in a table that inherits visibility from parents.
 public enum OrphanRule: String, Sendable, CaseIterable {
   /// No user.
   case hidden
-  /// Every user whom the table's own rule lets see them.
+  /// Every user who sees the row by the table's own rule.
   case visible
 }
 
-/// Whether changes of different columns of one row collide.
+/// Whether changes of different columns of one row can be merged (`column`), or disagree (`row`).
 public enum MergeGrain: String, Sendable, CaseIterable {
   case column, row
 }
 
-/// The rule for keys that several replicas gave to different rows.
+/// The rule for new rows that get the same key on several replicas.
 public enum KeyRule: String, Sendable, CaseIterable {
-  /// Keys never change: two rows with one key are a disagreement.
+  /// Keys never change. Two rows with the same key disagree.
   case asIs = "as-is"
-  /// Each replica takes new keys from its own range. If two rows have the same key nevertheless, they are treated as by
+  /// Each replica takes the keys of new rows from ranges of its own. If two rows still have the same key, the rule is
   /// `rekey`.
   case blocks
-  /// The row that reaches the hub later gets another key, and references to it follow.
+  /// The row that reaches the hub later gets another key. References to this row follow.
   case rekey
 }
 
-/// The rule for a new row of a device if another row has its natural key.
+/// The rule for a device's new row with a natural key that another row has.
 public enum UniqueRule: String, Sendable, CaseIterable {
-  /// They are two rows. The table's policy decides which row enters the table.
+  /// They are two rows. The table's policy decides which of them stays in the table.
   case policy
-  /// They are one row that was made twice.
+  /// They are the same row, made twice. Both become one row.
   case fold
 }
 
-/// The changes that are applied together or not at all.
+/// The changes that the hub takes together or not at all.
 public enum UnitRule: Hashable, Sendable {
   /// All rows that one transaction wrote in tables with this rule.
   case transaction
-  /// A parent row and its children. The parent's table is nil if the table has only one.
+  /// A parent row and its children. The value is the parent's table; nil if the rule does not name it.
   case parent(Name?)
 }
 
-/// A column that refers to rows of another table, although the database does not declare it.
+/// A reference to another table that the dataset declares and the database does not.
 public struct DeclaredReference: Hashable, Sendable {
   public let column: Name
   public let table: Name
-  /// The column of `table` whose values are in `column`; nil: the key column of `table`.
+  /// The column of `table` to which the reference refers; nil means the key of `table`.
   public let parentColumn: Name?
 
   public init(column: Name, table: Name, parentColumn: Name? = nil) {
@@ -228,44 +230,44 @@ public struct DeclaredReference: Hashable, Sendable {
 /// The rules of one table.
 public struct TableRules: Sendable {
   public let name: Name
-  /// The columns that identify a row instead of its PRIMARY KEY; nil: the PRIMARY KEY does.
+  /// The columns that identify a row; nil if the PRIMARY KEY does.
   public let key: [Name]?
-  /// The tables from which rows inherit visibility, along the foreign keys; nil: every table of the dataset to which
-  /// this table refers.
+  /// The tables from which rows inherit visibility, along the foreign keys. nil means all tables of the dataset to
+  /// which this table refers.
   public let parents: [Name]?
   /// References in addition to the foreign keys of the database, in the order of the definition.
   public let references: [DeclaredReference]
-  /// Whether a row with several parents is visible with any of them, or only with all.
+  /// Whether a row with several parents needs one visible parent or all of them.
   public let parentsMatch: ParentsMatch
-  /// Who sees rows that name no parent.
+  /// The users who see rows that name no parent.
   public let orphans: OrphanRule
-  /// The SQL expression for visible rows; nil: every row that the parents allow is visible.
+  /// The SQL expression that says which rows a user sees. nil: the user sees all rows that the parents allow.
   public let visible: String?
   public let write: WriteRule
   public let conflict: Policy
   public let merge: MergeGrain
-  /// Columns with their own policy.
+  /// The columns that have a policy of their own.
   public let columns: [Name: ColumnPolicy]
-  /// The column by whose values people recognise rows. nil: they know the keys.
+  /// The column by whose values people recognise the rows; nil if people know the keys.
   public let label: Name?
-  /// Columns that name files below the workspace's `files/`, which travel with the rows.
+  /// The columns that name attachments.
   public let attachments: [Name]
   public let unique: UniqueRule
   public let delete: DeleteRule
   public let late: LateRule
   public let keys: KeyRule
-  /// nil: each change is applied by itself.
+  /// The rule for units; nil if each change is taken by itself.
   public let unit: UnitRule?
-  /// The limits for the changes of one bundle.
+  /// The limits for what one bundle may delete or change.
   public let brake: Brake
   /// The number of keys in a range, if the rule is `KeyRule.blocks`.
   public let block: Int64
-  /// How urgent new rows are in a bundle that must be small. The first priority is the most urgent: its rows always go.
+  /// How urgent new rows are for a bundle that must be small. Rows of the first priority are always in the bundle.
   public let priority: Int64
   public static let firstPriority: Int64 = 1
   static let lastPriority: Int64 = 9
 
-  /// These are enough keys for the work of a season, and 2^53 keys are enough for very many ranges.
+  /// This is enough for the work of a season, and 2^53 keys are enough for very many such ranges.
   public static let defaultBlock: Int64 = 10_000
 
   public func policy(of column: Name) -> ColumnPolicy { columns[column] ?? .winner(conflict) }

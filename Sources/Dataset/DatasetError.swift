@@ -1,8 +1,8 @@
 import SatchelValues
 
-/// An error in a dataset's definition, and its place.
+/// An error in a dataset's definition, with the place of the error.
 public struct DatasetError: ExplainedError {
-  /// The path to the member, such as `tables.reviews.conflict`; empty for the document as a whole.
+  /// The path of the faulty member, for example `tables.reviews.conflict`. Empty if the whole document is faulty.
   public let place: String
   public let problem: String
   public let hint: String?
@@ -20,8 +20,8 @@ public struct DatasetError: ExplainedError {
 }
 
 extension DatasetError {
-  /// Returns a hint about a missing name: the name that was probably meant, and all existing names.
-  /// - Parameter owner: the words for the object that has the names, such as "The dataset".
+  /// A hint about a name that does not exist: the name that was probably meant, and all existing names.
+  /// - Parameter owner: the beginning of the sentence about the existing names, for example "The dataset".
   public static func hint(for wrong: Name, among names: [Name], of owner: String) -> String {
     let near =
       names.first { $0.isSameInSQL(as: wrong) }?.text ?? suggestion(for: wrong.text, among: names.map(\.text))

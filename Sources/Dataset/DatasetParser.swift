@@ -6,8 +6,8 @@ extension DatasetDefinition {
   /// The most bytes of a definition. People write the rules, so a definition is small.
   public static let maximumBytes = 1 << 20
 
-  /// Reads a definition. Throws a `DatasetError` that points at the first error. An unknown member is an error too,
-  /// because a rule that is silently ignored protects nothing.
+  /// Reads a definition. Throws a `DatasetError` with the place of the first error. An unknown member is an error
+  /// too, because a rule that is silently ignored would protect nothing.
   public init(json bytes: [UInt8]) throws(DatasetError) {
     let document: JSONValue
     do { document = try JSONValue.parse(bytes, limits: JSONLimits()) } catch {
@@ -158,7 +158,7 @@ extension DatasetDefinition {
 }
 
 extension DeclaredReference {
-  /// `"tree_fid": "trees"`, or `"tree": { "table": "trees", "column": "uuid" }`.
+  /// The form of a member is `"tree_fid": "trees"`, or `"tree": { "table": "trees", "column": "uuid" }`.
   fileprivate init(_ member: JSONValue.Member, at place: String) throws(DatasetError) {
     column = Name(member.name)
     if let name = member.value.stringValue {
@@ -222,7 +222,7 @@ extension TableRules {
 }
 
 extension TableRules {
-  /// `["uuid"]`: the columns that identify a row.
+  /// Reads the columns that identify a row, for example `["uuid"]`.
   private static func key(_ members: Members) throws(DatasetError) -> [Name]? {
     guard let value = members["key"] else { return nil }
     let place = members.place("key")
@@ -234,7 +234,8 @@ extension TableRules {
     return names
   }
 
-  /// `["a", "b"]` if all parents must be visible, `{ "any": ["a", "b"] }` if one visible parent is enough.
+  /// Reads the parents: `["a", "b"]` if all must be visible, or `{ "any": ["a", "b"] }` if one visible parent is
+  /// enough.
   private static func parents(_ members: Members) throws(DatasetError) -> ([Name]?, ParentsMatch) {
     guard let value = members["parents"] else { return (nil, .all) }
     let place = members.place("parents")
@@ -291,7 +292,8 @@ extension TableRules {
     }
   }
 
-  /// `"transaction"`, `"parent"`, or `{ "parent": "orders" }` for a table with several parents.
+  /// Reads the rule for units: `"transaction"`, `"parent"`, or `{ "parent": "orders" }` for a table with several
+  /// parents.
   private static func unit(_ members: Members) throws(DatasetError) -> UnitRule? {
     switch members["unit"] {
     case nil: return nil

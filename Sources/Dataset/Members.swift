@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelValues
 
-/// The members of one object of the definition, read with errors that name their place.
+/// Reads the members of one object of the definition. Its errors name the place of the member.
 struct Members {
   private let here: String
   private let object: [JSONValue.Member]
@@ -20,7 +20,7 @@ struct Members {
     _ = try optionalString(Self.comment)
   }
 
-  /// The member in which the author explains an object. Satchel does not read it.
+  /// The member for an author's remark. Satchel ignores it.
   private static let comment = "comment"
 
   func place(_ name: String) -> String { here.isEmpty ? name : "\(here).\(name)" }
@@ -54,7 +54,7 @@ struct Members {
   where Word.RawValue == String {
     guard let text = try optionalString(name) else { return nil }
     guard let word = Word(rawValue: text) else {
-      // Most words with few letters are near each other.
+      // No suggestion for short words, because most of them are similar to each other.
       let near = text.count > 4 ? suggestion(for: text, among: Word.allCases.map(\.rawValue)) : nil
       throw DatasetError(
         place(name), "\"\(text)\" is not \(oneOf(Word.allCases))", hint: near.map { "Did you mean \"\($0)\"?" })

@@ -1,13 +1,14 @@
 import SatchelValues
 
-/// The day as a parameter of rules: `:today`, as the text `2026-01-31`.
+/// The day as the parameter `:today` of rules, a text such as `2026-01-31`.
 ///
-/// A rule may not read the clock, because one evaluation must use one day. So each scope takes the day once, and an
-/// emission records the day with the user's attributes. Later the hub can say what the user saw then.
+/// A rule may not read the clock, because one evaluation must use a single day. So the hub takes the day once for
+/// each evaluation. An emission records the day with the user's attributes, so that the hub knows later what the user
+/// could see.
 public enum RuleDay {
   public static let name: Name = "today"
 
-  /// Whether a rule has the parameter. A text in quotes that looks like it counts too, which does no harm.
+  /// Whether a rule uses the parameter. The same characters inside a quoted text count too, which does no harm.
   public static func isRead(by rule: String) -> Bool {
     let (bytes, parameter) = (Array(rule.utf8), Array(":\(name.text)".utf8))
     return bytes.indices.contains { start in
@@ -25,10 +26,10 @@ public enum RuleDay {
 }
 
 extension DatasetDefinition {
-  /// Whether `:today` is the day. If the dataset declares an attribute of this name, the parameter is that attribute.
+  /// Whether `:today` means the day. It does not if the dataset declares an attribute of this name.
   public var hasDay: Bool { attribute(RuleDay.name) == nil }
 
-  /// Whether rows of a table leave their users as the days pass, because its own rule `visible` reads the day.
+  /// Whether rows of a table leave users' scopes as days pass, because the table's own rule reads the day.
   public func rowsLeaveByDay(_ table: TableRules) -> Bool {
     hasDay && table.visible.map(RuleDay.isRead) ?? false
   }

@@ -2,14 +2,14 @@ import SatchelDataset
 import SatchelJSON
 import SatchelValues
 
-/// Combines two values that started from a common value, by the column's rule, so that no change is lost.
+/// Combines two values of a column by the column's rule, so that the changes of both sides count.
 ///
 /// - Parameters:
-///   - base: the value from which the device started; NULL if the device made the row.
-///   - hub: the value that the change meets.
+///   - base: the value from which the device started; NULL if the device inserted the row.
+///   - hub: the value in the hub's row.
 ///   - device: the device's new value.
-/// - Returns: the combined value; nil if these values cannot be combined, such as texts in a counter. A person decides
-///   then.
+/// - Returns: the combined value; nil if the values cannot be combined, for example texts in a counter. Then a person
+///   decides.
 public func combine(_ how: Combination, base: Value, hub: Value, device: Value) -> Value? {
   switch how {
   case .sum: sum(base, hub, device)
@@ -19,16 +19,16 @@ public func combine(_ how: Combination, base: Value, hub: Value, device: Value) 
   }
 }
 
-/// Whether both sides changed a counter, and the result of both changes is more than a counter can hold.
+/// Whether both sides changed a counter, and the combined value is greater than a counter can hold.
 ///
-/// The change of the later side is then lost, even if both sides made the same value.
+/// Then the later change would be lost, even if both sides have the same value.
 func exceeds(_ how: Combination, base: Value, hub: Value, device: Value) -> Bool {
   guard how == .sum, hub != base, device != base else { return false }
   let areNumbers = [base, hub, device].allSatisfy { number($0) != nil }
   return areNumbers && sum(base, hub, device) == nil
 }
 
-/// The value of a counter: the differences of both sides are added. NULL counts as 0.
+/// Combines a counter: adds the difference of the device to the hub's value. NULL counts as 0.
 private func sum(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
   switch (number(base), number(hub), number(device)) {
   case (.integer(let base), .integer(let hub), .integer(let device)):
@@ -63,7 +63,7 @@ private func real(_ number: Number) -> Double {
   }
 }
 
-/// The greater value; nil for values that have no order. Every value is greater than NULL.
+/// The greater value; nil if the two values have no order. NULL is less than any other value.
 private func greater(_ a: Value, _ b: Value) -> Value? {
   switch (a, b) {
   case (.null, _): b
@@ -74,8 +74,8 @@ private func greater(_ a: Value, _ b: Value) -> Value? {
   }
 }
 
-/// Combines two sets, which are JSON arrays. An element that one side removed is not in the result. An element that one
-/// side added is in the result. The hub's elements keep their order, and the device's new elements follow.
+/// Combines two sets, which are JSON arrays. The result lacks the elements that one side removed, and has the
+/// elements that one side added. The hub's elements keep their order, and the device's new elements follow.
 private func union(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
   guard let before = ElementSet(base)?.elements, let theirs = ElementSet(hub)?.elements,
     let ours = ElementSet(device)?.elements
@@ -90,17 +90,17 @@ private func union(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
   return ElementSet(merged).value
 }
 
-/// The elements of a value in a column of sets: the elements of a JSON array. NULL is an empty set.
+/// The elements of a value in a column of sets. The value is a JSON array; NULL is an empty set.
 public struct ElementSet: Sendable {
   public let elements: [JSONValue]
 
-  /// The limit on the elements of a set, and on all that is nested in them. The three sides of a set are in memory at
-  /// once, and an element takes many times its text.
+  /// The most elements of a set, including all nested values. Three sets are in memory at once, and an element needs
+  /// many times the memory of its text.
   static let mostElements = 100_000
 
   init(_ elements: [JSONValue]) { self.elements = elements }
 
-  /// nil: the value is not a set, or it has too many elements.
+  /// nil if the value is no set, or if it has too many elements.
   public init?(_ value: Value) {
     switch value {
     case .null: elements = []
@@ -114,13 +114,13 @@ public struct ElementSet: Sendable {
 
   var value: Value { .text(JSONValue.array(elements).compactBytes) }
 
-  /// The value without elements that it adds and that were removed since, and with elements that it lacks and that were
-  /// added again since.
+  /// Corrects the set of an older change by newer changes. Elements that the older change added and a newer change
+  /// removed leave the set. Elements that the older change removed and a newer change added come back.
   /// - Parameters:
   ///   - removed: the elements that newer changes removed.
   ///   - added: the elements that newer changes added.
-  ///   - was: the set from which this set was made.
-  /// - Returns: the value; nil if it is unchanged.
+  ///   - was: the set from which the older change started.
+  /// - Returns: the corrected set; nil if nothing must be corrected.
   public func without(_ removed: [JSONValue], keeping added: [JSONValue], since was: ElementSet) -> Value? {
     let gone = Set(removed).subtracting(was.elements)
     let again = Set(added).subtracting(elements)

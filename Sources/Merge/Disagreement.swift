@@ -1,12 +1,13 @@
 import SatchelValues
 
-/// The disagreement of a change with another change: the columns that disagree, and the result of the policies.
+/// A disagreement between a device's change and the changes of others: which columns disagree, and how the policies
+/// decide.
 public struct Disagreement: Hashable, Sendable {
   public let kind: ConflictKind
   public let state: ConflictState
-  /// The winner of each column that disagrees; empty if the row as a whole disagrees.
+  /// The winner for each column that disagrees; empty if the rows disagree as a whole.
   public let winners: [Int: Winner]
-  /// The winner, if the row as a whole disagrees.
+  /// The winner, if the rows disagree as a whole.
   public let rowWinner: Winner
   /// Whether a person decides because the stamps do not show which change is the later one.
   public let isInDoubt: Bool

@@ -1,12 +1,12 @@
 import SatchelValues
 
-/// A device's pending changes of one row, replayed on the hub's row.
+/// A device's pending changes of a row, repeated on the hub's row.
 public struct Rebased: Sendable {
   public struct Lost: Sendable {
     public let image: PreImage
     public let change: Change
     public let disagreement: Disagreement
-    /// The row that the change met.
+    /// The row with which the change disagreed.
     public let met: Row?
 
     public init(image: PreImage, change: Change, disagreement: Disagreement, met: Row?) {
@@ -14,13 +14,14 @@ public struct Rebased: Sendable {
     }
   }
 
-  /// The row that the device is to have; nil: no row.
+  /// The row that the device will have; nil if the device will not have the row.
   public let row: Row?
-  /// Pre-images as if the changes had been made on the hub's row; each keeps its generation and stamp.
+  /// The pre-images that the changes would have if they had been made on the hub's row. Each keeps its generation and
+  /// stamp.
   public let images: [PreImage]
   public let conflicts: [Lost]
-  /// Deletes of a row that another writer had marked as deleted. They alter nothing. They are conflicts only if they
-  /// belong to units with other changes.
+  /// Deletes of a row that another writer had marked as deleted. They change nothing. They are conflicts only if they
+  /// belong to a unit with other changes.
   public let repeatedDeletes: [Lost]
 
   public init(row: Row?, images: [PreImage], conflicts: [Lost], repeatedDeletes: [Lost] = []) {
@@ -29,17 +30,17 @@ public struct Rebased: Sendable {
   }
 }
 
-/// The hub's report of the writes that others made to a row since the device had the row.
+/// The hub's statement about the writes that others made to a row since the device's emission.
 public struct ToldWrites: Sendable {
-  /// The newest stamp of each written column.
+  /// For each column that others wrote, the newest stamp.
   public let columns: [Int: Stamp]
-  /// Whether the report is complete: the hub knows the device's emission.
+  /// Whether the statement is complete. It is if the hub knows the device's emission.
   public let isWhole: Bool
 
   /// - Parameters:
-  ///   - stamp: the stamp of the row.
-  ///   - number: the emission that the device has.
-  ///   - isWhole: whether the hub lists this emission among the emissions that the device may have.
+  ///   - stamp: the stamp of the row, for writes without a stamp of their own.
+  ///   - number: the device's present emission.
+  ///   - isWhole: whether the hub names this emission among those on which the device may be.
   public init(
     _ writes: [OthersWrite], in schema: TableSchema, beside stamp: Stamp, on number: EmissionNumber, isWhole: Bool
   ) {
@@ -56,13 +57,13 @@ public struct ToldWrites: Sendable {
   }
 }
 
-/// Replays the pending changes of one row on the row that came from the hub, by the hub's own merge.
+/// Repeats the pending changes of a row on the row that came from the hub. The rules are those of the hub's merge.
 /// - Parameters:
 ///   - images: the row's pre-images, oldest generation first; never empty.
-///   - current: the row as the device has it.
-///   - incoming: the row as the hub has it; nil if it is deleted or out of scope.
+///   - current: the device's present row.
+///   - incoming: the hub's row; nil if it is deleted or outside the user's scope.
 ///   - incomingStamp: the stamp of the hub's row.
-///   - told: the hub's report of others' writes; nil: none.
+///   - told: the hub's statement about the writes of others; nil if there is none.
 public func rebase(
   _ images: [PreImage], to current: Row?, onto incoming: Row?, at incomingStamp: Stamp, told: ToldWrites? = nil,
   by rules: MergeRules
@@ -78,14 +79,15 @@ public func rebase(
     moved.append(image.with(row: row))
     guard let change = pending[image.generation] else { continue }
     if row == nil, case .delete(let was) = change {
-      // The row is deleted or out of scope, but the deletion is still sent to the hub: the hub may restore a row whose
-      // deletion the device has seen.
+      // The row is gone, but the delete stays pending: the hub may bring a deleted row back if it does not know that
+      // the device deleted it.
       moved = moved.map { $0.with(row: was, isGone: true) }
       continue
     }
     var met = told?.isWhole == true ? others.meeting(change, onto: row) : others
     met.own = own
-    // If the device had the row, deleted it and made it again, the hub's row has counters of the device.
+    // If the device had the row, deleted it and inserted it again, the counters of the hub's row may contain this
+    // device's work.
     let rules = images[0].row == nil ? rules : rules.countingEqualCountersOnce
     let result = merge(
       change, at: image.stamp, onto: row, others: met, by: rules.forChange(change, first: image.first))
@@ -105,8 +107,8 @@ public func rebase(
 }
 
 extension OthersChanges {
-  /// The changes of others to a row, derived from the start values of a change: a value that differs now was changed by
-  /// another writer.
+  /// Derives the changes of others from the values with which a change started. A column whose value is different now
+  /// was changed by another writer.
   /// - Parameter stamp: the stamp of the row's newest change.
   public static func difference(meeting change: Change, onto row: Row?, at stamp: Stamp) -> OthersChanges {
     var others = OthersChanges(newest: stamp)
@@ -125,8 +127,8 @@ extension OthersChanges {
   }
 }
 
-/// The changes of others to a row since the device had the row. They come from the hub's report if possible, or else
-/// from the values.
+/// The changes of others to a row since the device had it: by the hub's statement if it is complete, otherwise by a
+/// comparison of values.
 private func difference(
   from base: Row?, to incoming: Row?, at stamp: Stamp, _ told: ToldWrites?
 ) -> OthersChanges {
