@@ -1,14 +1,16 @@
 import Glibc
 
 extension WallClock {
-  /// How far local civil time is ahead of UTC at a moment, in seconds. A clock without a time zone shows UTC.
+  /// The difference between local time and UTC at a moment, in seconds; positive in the east. A clock without a time
+  /// zone returns 0.
   public func secondsEast(at milliseconds: Int64) -> Int64 { 0 }
 
-  /// A moment in local time, for people: `2026-01-31T10:05:09+02:00`. It ends in `Z` where local time is UTC. Fractions
-  /// of a second are dropped.
+  /// A moment in local time for people, without fractions of a second. An example is `2026-01-31T10:05:09+02:00`. The
+  /// text ends in `Z` if local time is UTC.
   /// - Parameter milliseconds: since 1970.
   public func localText(milliseconds: Int64) -> String {
-    // A zone of earlier centuries may differ from UTC by seconds, and ISO 8601 has no place for these.
+    // The difference is shown in whole minutes, because ISO 8601 has no seconds there. Only time zones of earlier
+    // centuries have such seconds.
     let minutes = secondsEast(at: milliseconds) / 60
     let (shown, isTooFar) = milliseconds.addingReportingOverflow(minutes * 60_000)
     if minutes == 0 || isTooFar { return UTCTime.text(milliseconds: milliseconds) }
@@ -18,19 +20,20 @@ extension WallClock {
     return "\(text.dropLast())\(minutes < 0 ? "-" : "+")\(padded(hours)):\(padded(rest))"
   }
 
-  /// A moment in UTC, as bundles have it, in local time. A text that is no such moment stays.
+  /// A moment as bundles have it, in UTC, converted to local time. A text that is no such moment is returned
+  /// unchanged.
   public func localText(ofUTC text: String) -> String {
     UTCTime.milliseconds(of: text).map { localText(milliseconds: $0) } ?? text
   }
 
-  /// The local day of a moment: `2026-01-31`.
+  /// The local day of a moment, for example `2026-01-31`.
   public func localDay(milliseconds: Int64) -> String { String(localText(milliseconds: milliseconds).prefix(10)) }
 
   /// The end of a local day such as `2026-01-31`, in milliseconds since 1970; nil if the text is no day.
   public func endOfLocalDay(_ text: String) -> Int64? { UTCTime.endOfDay(text).map(moment) }
 
-  /// A moment with its zone, such as `2026-01-31T08:05:09Z`, or the beginning of a local day, in milliseconds since
-  /// 1970; nil if the text is neither.
+  /// The moment of a text, in milliseconds since 1970. The text is a time with a zone such as `2026-01-31T08:05:09Z`,
+  /// or a local day, whose beginning counts. nil if it is neither.
   public func beginning(_ text: String) -> Int64? {
     if let day = UTCTime.milliseconds(of: text + "T00:00:00Z") { return moment(day) }
     let form = Array("+00:00".utf8)
@@ -47,15 +50,15 @@ extension WallClock {
   /// The moment at which a local clock shows this time.
   /// - Parameter shown: the time that the clock shows, as if it were UTC.
   private func moment(_ shown: Int64) -> Int64 {
-    // The offset at `shown` may be wrong, because summer time may begin or end between it and the result. So the offset
-    // is read again at the first result.
+    // The difference from UTC at `shown` may not be the one at the result, because summer time may begin or end
+    // between them. So the difference is read again at the first result.
     let first = shown - secondsEast(at: shown) * 1000
     return shown - secondsEast(at: first) * 1000
   }
 }
 
 extension SystemClock {
-  /// By the time zone of the process (TZ, or /etc/localtime).
+  /// Uses the time zone of the process (TZ or /etc/localtime).
   public func secondsEast(at milliseconds: Int64) -> Int64 {
     var time = time_t(milliseconds / 1000)
     var parts = unsafe tm()

@@ -10,13 +10,13 @@ import Glibc
 ///     }
 ///     while let parsed = worker.take() { use(parsed) }
 ///
-/// The function uses its piece and its state, and nothing else. Only the caller's thread uses files, clock and
-/// randomness, so a simulation can repeat their order. The caller limits the number of pieces. The thread starts only
-/// when two pieces are there. If the system cannot start a thread, the caller's thread does all the work.
+/// The function uses only its piece and its state. Files, clock and random numbers are used only by the caller's
+/// thread, so that a simulation can repeat their order. The caller limits the number of waiting pieces. The thread
+/// starts when a second piece waits. If the system cannot start a thread, the caller's thread does the work.
 public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>: ~Copyable {
   private let queue: WorkQueue<State, Piece, Product>
   private var worker: Worker = .none
-  /// The number of pieces that were put, and whose results were not taken yet.
+  /// The number of pieces whose results were not taken yet.
   public private(set) var count = 0
 
   private enum Worker {
@@ -25,15 +25,15 @@ public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>
     case unavailable
   }
 
-  /// - Parameter work: the state is passed from piece to piece.
+  /// - Parameter work: the function. It gets the state as the piece before left it.
   public init(state: State, _ work: @escaping @Sendable (inout State, Piece) -> Product) {
     queue = WorkQueue(state, work)
   }
 
-  // The thread's own end comes after this, and waits for the piece in work.
+  // The `deinit` of the thread runs after this one, and waits until the present piece is done.
   deinit { giveUp() }
 
-  /// Drops all pieces except the piece in work.
+  /// Drops all pieces except the piece that the thread is working on.
   func giveUp() { queue.end() }
 
   /// Adds a piece to the work.
@@ -43,7 +43,7 @@ public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>
     if count == 2, case .none = worker { worker = start() }
   }
 
-  /// Waits for the result of the oldest piece and returns it; nil: there is no piece.
+  /// Waits for the result of the oldest piece, and returns it; nil if there is no piece.
   public mutating func take() -> Product? {
     if count == 0 { return nil }
     count -= 1
@@ -57,8 +57,8 @@ public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>
   }
 }
 
-/// The data that both threads share. They use it only with the mutex. `state` is an exception: only the thread that
-/// does the work uses it.
+/// The data that both threads use, always with the mutex locked. Only `state` needs no mutex, because only the
+/// working thread uses it.
 @safe
 private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendable>: @unchecked Sendable {
   private var state: State
@@ -67,7 +67,7 @@ private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendabl
   private var products: [Product] = []
   private var isOver = false
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  /// Signals that a piece was added or taken, or that the work is over.
+  /// Signals that a piece or a result was added, or that the work has ended.
   private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
   init(_ state: State, _ work: @escaping @Sendable (inout State, Piece) -> Product) {
@@ -93,8 +93,8 @@ private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendabl
   }
 
   private func wait() { unsafe pthread_cond_wait(change, mutex) }
-  /// Wakes the waiting threads. It is called without the mutex: otherwise a thread would wake, wait for the mutex, and
-  /// wake a second time.
+  /// Wakes the waiting threads. The caller has unlocked the mutex. Otherwise a woken thread would have to wait once
+  /// more for the mutex.
   private func tell() { unsafe pthread_cond_broadcast(change) }
 
   func put(_ piece: Piece) {
@@ -109,13 +109,13 @@ private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendabl
     }
   }
 
-  /// Ends the work and drops the pieces on the queue.
+  /// Ends the work and drops the waiting pieces.
   func end() {
     locked { isOver = true }
     tell()
   }
 
-  /// Does the work for the first piece in the caller's thread. It is called only if no other thread was started.
+  /// Works on the first piece in the caller's thread. This is called only if there is no other thread.
   func workHere() -> Product { work(&state, pieces.removeFirst()) }
 
   func run() {

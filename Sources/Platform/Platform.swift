@@ -1,10 +1,10 @@
-/// The interfaces to the machine that other modules may use. Tests pass simulated interfaces.
+/// The access to the machine for all other modules. Tests use simulated access.
 public struct Platform: Sendable {
   public var files: any FileSystem
   public let clock: any WallClock
   public let random: any RandomSource
   public let programs: any ProgramRunner
-  /// Receives the progress of a command; nil: no progress is reported.
+  /// Receives the progress of a command; nil if nothing shows progress.
   public var progress: (any ProgressObserver)?
 
   public init(

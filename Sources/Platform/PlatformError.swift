@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// An operation that the system refused, with the path of its file.
+/// An operation on a file that the system refused.
 public enum PlatformError: Error, Hashable, Sendable {
   case missing(path: String)
   case exists(path: String)
@@ -9,17 +9,17 @@ public enum PlatformError: Error, Hashable, Sendable {
   case readOnly(path: String)
   case notADirectory(path: String)
   case isADirectory(path: String)
-  /// A device, pipe or socket instead of a file.
+  /// A device, pipe or socket is in the place of a file.
   case notAFile(path: String)
-  /// A symbolic link in a place where none is followed.
+  /// A symbolic link is in a place in which links are not followed.
   case link(path: String)
-  /// More bytes than the caller is ready to hold.
+  /// The file has more bytes than the caller's limit.
   case tooLarge(path: String, limit: Int)
   /// The medium does not hold the bytes that were written to the file.
   case notAsWritten(path: String)
-  /// This process, or the machine, already has as many open files as it may have.
+  /// This process or the machine has too many open files.
   case tooManyFiles(path: String)
-  /// Another holder has the lock.
+  /// Another process holds the lock.
   case locked(path: String)
   case other(operation: String, path: String, errno: Int32)
 }
@@ -55,7 +55,7 @@ extension PlatformError {
     }
   }
 
-  /// This error with another path. An error of a temporary file is reported with the path of the intended file.
+  /// The same error with another path. With it, an error of a temporary file names the intended file.
   public func about(_ path: String) -> PlatformError {
     switch self {
     case .missing: .missing(path: path)
@@ -66,7 +66,7 @@ extension PlatformError {
     case .notADirectory: .notADirectory(path: path)
     case .isADirectory: .isADirectory(path: path)
     case .notAFile: .notAFile(path: path)
-    // A caller that looks for a link needs the link's path.
+    // The caller needs the path of the link itself.
     case .link: self
     case .tooLarge(_, let limit): .tooLarge(path: path, limit: limit)
     case .tooManyFiles: .tooManyFiles(path: path)

@@ -42,9 +42,9 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
 
   public var description: String { message }
 
-  /// The hint about a path that leads nowhere because a name in it is not UTF-8; nil: all its names are.
+  /// The hint for a path that has a name that is not UTF-8; nil for other paths.
   ///
-  /// Swift puts U+FFFD in the place of each byte that is not UTF-8.
+  /// Swift replaces each byte that is not UTF-8 by U+FFFD, so the path leads to no file.
   public static func hintOfName(in path: String) -> String? {
     guard path.unicodeScalars.contains("\u{FFFD}") else { return nil }
     return """
@@ -66,7 +66,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
   }
 
   private static func words(for errno: Int32) -> String {
-    // The text belongs to the C library. It is copied before another call can change it.
+    // The C library may change this text at the next call, so it is copied at once.
     guard let text = unsafe strerror(errno) else { return "error \(errno)" }
     return unsafe String(cString: text)
   }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A program of the person who owns this machine, such as a hook of a workspace.
+/// A program that the owner of this machine has chosen, for example a hook of a workspace.
 public struct Program: Sendable {
   public let path: String
-  /// The path of the file that is its standard input.
+  /// The path of the file that the program reads as standard input.
   public let input: String
-  /// Variables in addition to those of this process, as `NAME=value`.
+  /// Environment variables in addition to those of this process, as `NAME=value`.
   public let variables: [String]
   /// The longest time that the program may take, in milliseconds.
   public let longest: Int64
@@ -22,9 +22,9 @@ public struct Program: Sendable {
 public enum ProgramEnd: Hashable, Sendable {
   case exited(Int32)
   case killed(signal: Int32)
-  /// It took longer than it may, and was killed with the programs that it had started.
+  /// The program took longer than `longest`. It was killed with all programs that it had started.
   case overdue
-  /// A person or the system asked this process to end. The request was sent on to the program, and the program ended.
+  /// A person or the system asked this process to end. The program got the same signal, and ended.
   case interrupted
 }
 
@@ -33,18 +33,20 @@ public protocol ProgramRunner: Sendable {
   /// Runs a program and waits for its end. Its standard output goes to standard error.
   ///
   /// Throws `.permissionDenied` if the program belongs to another user than this process's user or root, or if other
-  /// users can write to it.
-  /// - Parameter opened: is called when the input is open, before the program runs. The file may be removed then.
+  /// users can write to its file.
+  /// - Parameter opened: called when the input file is open, before the program starts. The caller may then remove
+  ///   the file.
   func run(_ program: Program, opened: () -> Void) throws(PlatformError) -> ProgramEnd
 }
 
-/// The machine's programs.
+/// Runs the programs of this machine.
 public struct HostPrograms: ProgramRunner {
   public init() {}
 
   public func run(_ program: Program, opened: () -> Void) throws(PlatformError) -> ProgramEnd {
     try checkOwner(program.path)
-    // Ctrl-C reaches this process alone, because the program has a group of its own.
+    // The program has its own process group, so Ctrl-C reaches only this process. The signal is held and sent to the
+    // program.
     let held = HeldEndSignals()
     var request: Int32?
     defer { held.release(request) }
@@ -72,8 +74,8 @@ public struct HostPrograms: ProgramRunner {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // A group of its own, so that it can be killed with the programs that it started. It holds no signal, although this
-    // thread does.
+    // The program gets its own process group, so that all programs that it starts can be killed with it. It blocks no
+    // signals, although this thread does.
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     var noSignals = sigset_t()
@@ -101,7 +103,7 @@ public struct HostPrograms: ProgramRunner {
     return unsafe copies
   }
 
-  /// - Parameter request: the number of the signal by which this process was asked to end; nil: it was not.
+  /// - Parameter request: the signal that asked this process to end; nil if there was none.
   private func wait(
     for process: pid_t, _ program: Program, _ request: inout Int32?
   ) throws(PlatformError) -> ProgramEnd {
@@ -114,12 +116,12 @@ public struct HostPrograms: ProgramRunner {
         return .overdue
       }
       guard let signal = try HeldEndSignals.next(within: 10) else { continue }
-      // A second request ends a program that ignores the first one.
+      // After a second request the program is killed, because it has ignored the first.
       _ = kill(-process, request == nil ? signal : SIGKILL)
       request = signal
     }
     if request != nil { return .interrupted }
-    // The macros of wait(2): the low seven bits are the signal, the next byte is the exit code.
+    // As in the macros of wait(2), the low seven bits are the signal, and the next byte is the exit code.
     let signal = status & 0x7f
     return signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
   }

@@ -1,7 +1,7 @@
 import Glibc
 
 extension PlatformError {
-  /// The error for an `errno`. No other function translates an `errno`.
+  /// Translates an `errno` into an error. No other function does that.
   init(errno: Int32, operation: String, path: String) {
     self =
       switch errno {
@@ -20,20 +20,20 @@ extension PlatformError {
   }
 }
 
-/// Makes a system call that names a file, and repeats it if a signal interrupts it.
+/// Makes a system call on a path. Repeats the call if a signal interrupts it.
 @discardableResult
 func systemCall<R: SignedInteger>(_ operation: String, _ path: String, _ call: () -> R) throws(PlatformError) -> R {
   try refuseZeroByte(operation, path)
   return try uninterrupted(operation, path, call)
 }
 
-/// Throws if the path has a zero byte. C would end the path at this byte, so the call would work on another file.
+/// Throws if the path has a zero byte. For C the path would end at this byte, so the call would use another file.
 func refuseZeroByte(_ operation: String, _ path: String) throws(PlatformError) {
   if path.utf8.contains(0) { throw .other(operation: operation, path: path, errno: EINVAL) }
 }
 
-/// Makes a system call on an open file, and repeats it if a signal interrupts it. The file's name is looked up only if
-/// the call fails.
+/// Makes a system call on an open file. Repeats the call if a signal interrupts it. The file's path is looked up only
+/// if the call fails.
 @discardableResult
 func systemCall<R: SignedInteger>(_ operation: String, on fd: Int32, _ call: () -> R) throws(PlatformError) -> R {
   try uninterrupted(operation, nameOfOpenFile(fd), call)
@@ -58,7 +58,7 @@ private func nameOfOpenFile(_ fd: Int32) -> String {
   return length > 0 ? String(decoding: bytes.prefix(length), as: UTF8.self) : "file descriptor \(fd)"
 }
 
-/// Writes all bytes, with as many calls as needed. It waits if the other end is not ready. Returns zero, or the `errno`
+/// Writes all bytes, with as many calls as necessary. Waits if the receiver is not ready. Returns 0, or the `errno`
 /// of a failure.
 func writeFully(_ bytes: [UInt8], to fd: Int32) -> Int32 {
   var written = 0

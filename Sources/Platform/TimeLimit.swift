@@ -1,6 +1,6 @@
 /// A limit on the time of a piece of work.
 ///
-/// The clock may be set during the work. So a pause between two calls counts as a minute at most.
+/// The clock may be set during the work, so a pause between two calls counts as a minute at most.
 public final class TimeLimit {
   private static let longestPause: Int64 = 60_000
 
@@ -15,7 +15,7 @@ public final class TimeLimit {
     last = clock.milliseconds()
   }
 
-  /// Reads the clock, and returns whether the time is over. The work must call it again and again.
+  /// Whether the time is over. The work must call this often.
   public func isOver() -> Bool {
     let now = clock.milliseconds()
     spent += min(max(0, now - last), Self.longestPause)
@@ -23,6 +23,6 @@ public final class TimeLimit {
     return spent > milliseconds
   }
 
-  /// Begins the whole time again.
+  /// Begins the time again.
   public func restart() { (spent, last) = (0, clock.milliseconds()) }
 }

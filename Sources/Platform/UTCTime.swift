@@ -1,37 +1,37 @@
-/// A wall time as text in UTC, for people and for file names.
+/// Times in UTC as texts, for people and for file names.
 ///
 /// A date is computed from a number of days with `civil_from_days`. Howard Hinnant describes it in "chrono-Compatible
 /// Low-Level Date Algorithms" (https://howardhinnant.github.io/date_algorithms.html). Its years begin in March, so the
 /// leap day is the last day of a year.
 public enum UTCTime {
-  /// The form for people: `2026-01-31T08:05:09Z`. Fractions of a second are dropped.
+  /// The text for people, for example `2026-01-31T08:05:09Z`. Fractions of a second are dropped.
   public static func text(milliseconds: Int64) -> String {
     let t = Parts(milliseconds: milliseconds)
     return "\(t.year)-\(t.month)-\(t.day)T\(t.hour):\(t.minute):\(t.second)Z"
   }
 
-  /// The form for file names: `20260131T080509Z`. It is safe on every file system, also on FAT.
+  /// The text for file names, for example `20260131T080509Z`. Every file system allows it, FAT too.
   public static func fileName(milliseconds: Int64) -> String {
     let t = Parts(milliseconds: milliseconds)
     return "\(t.year)\(t.month)\(t.day)T\(t.hour)\(t.minute)\(t.second)Z"
   }
 
-  /// The end of a day such as `2026-01-31` in UTC, in milliseconds since 1970; nil if the text is no day.
+  /// The end of a UTC day such as `2026-01-31`, in milliseconds since 1970; nil if the text is no day.
   public static func endOfDay(_ text: String) -> Int64? {
     milliseconds(of: text + "T00:00:00Z").map { $0 + 86_400_000 }
   }
 
-  /// A time, or the beginning of a day such as `2026-01-31` in UTC, in milliseconds since 1970; nil if the text is
-  /// neither.
+  /// The time of a text for people, or the beginning of a UTC day such as `2026-01-31`, in milliseconds since 1970;
+  /// nil if the text is neither.
   public static func beginning(_ text: String) -> Int64? {
     milliseconds(of: text) ?? milliseconds(of: text + "T00:00:00Z")
   }
 
-  /// A time in the form for people, as milliseconds since 1970; nil if the text has another form.
+  /// The time of a text for people, in milliseconds since 1970; nil if the text has another form.
   public static func milliseconds(of text: String) -> Int64? {
     guard isText(text) else { return nil }
     let numbers = text.utf8.split { !(48...57).contains($0) }.map { $0.reduce(0) { $0 * 10 + Int64($1) - 48 } }
-    // The number of days of a date, by `days_from_civil` from the same page. It is the inverse of `civil`.
+    // The number of days is computed with `days_from_civil` from the same page, the inverse of `civil`.
     let year = numbers[1] <= 2 ? numbers[0] - 1 : numbers[0]
     let era = floorDivide(year, by: 400)
     let yearOfEra = year - era * 400
@@ -40,7 +40,7 @@ public enum UTCTime {
     return ((days * 24 + numbers[3]) * 60 + numbers[4]) * 60_000 + numbers[5] * 1000
   }
 
-  /// Whether a text is a time in the form for people.
+  /// Whether a text is a valid time in the form for people.
   public static func isText(_ text: String) -> Bool {
     let form = Array("0000-00-00T00:00:00Z".utf8)
     guard text.utf8.map({ (48...57).contains($0) ? UInt8(ascii: "0") : $0 }) == form else { return false }
@@ -52,7 +52,7 @@ public enum UTCTime {
       && numbers[5] < 60
   }
 
-  /// The parts of a time, padded with zeros to their usual width.
+  /// The parts of a time, with leading zeros.
   private struct Parts {
     let year, month, day, hour, minute, second: String
 

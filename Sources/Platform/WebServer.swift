@@ -18,9 +18,9 @@ public struct WebRequest {
   /// The part of the address after the question mark.
   public let query: [(name: String, value: String)]
   private let headers: [(name: String, value: String)]
-  /// The fields of a POST. The files in the form are not among them: see `WebIntake`.
+  /// The fields of a POST, without the files in the form. `WebIntake` says how files are handled.
   public let form: [Field]
-  /// The receiver of the files in the form; nil: they were discarded.
+  /// The receiver of the files in the form; nil if the files were discarded.
   public let files: (any WebFiles)?
 
   public init(
@@ -36,14 +36,14 @@ public struct WebRequest {
     self.files = files
   }
 
-  /// The value of a header; nil: the header is missing. A header that occurs twice counts as missing.
-  /// - Parameter name: the header's name in lower case.
+  /// The value of a header; nil if it is missing or occurs twice.
+  /// - Parameter name: the name of the header in lower case.
   public func header(_ name: String) -> String? {
     let found = headers.filter { $0.name.lowercased() == name }
     return found.count == 1 ? found[0].value : nil
   }
 
-  /// The value of a field in the form, or else of a name in the address; nil: there is none.
+  /// The value of a field in the form or, if there is none, of a name in the address; nil if there is neither.
   public func value(_ name: String) -> String? {
     form.last { $0.name == name }?.text ?? query.last { $0.name == name }?.value
   }
@@ -54,8 +54,8 @@ public struct WebResponse: Sendable {
   public let status: Int
   public var headers: [(name: String, value: String)]
   public let body: [UInt8]
-  /// An open file whose bytes are the body, in place of `body`. The server closes it after the answer. nil: there is
-  /// none.
+  /// An open file whose bytes are sent instead of `body`; nil if there is none. The server closes the file after the
+  /// answer.
   public var file: (descriptor: Int32, bytes: Int64)?
 
   public init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
@@ -65,39 +65,40 @@ public struct WebResponse: Sendable {
   }
 }
 
-/// Receives the files of one form, piece by piece as they arrive. The server releases the receiver after the answer, or
-/// when the browser closes the connection.
+/// Receives the files of a form in pieces, as they arrive. The server releases this object after the answer, or when
+/// the browser closes the connection.
 public protocol WebFiles: AnyObject {
-  /// Begins a file. The browser gives this name to it, and the next pieces belong to it.
+  /// Begins a file with the name from the browser. The next pieces belong to this file.
   func begin(_ name: String) throws
   func append(_ bytes: [UInt8]) throws
-  /// The answer to the browser if `begin` or `append` failed. No more pieces follow then.
+  /// The answer to the browser after `begin` or `append` failed. No further pieces come then.
   func answer(to error: any Error) -> WebResponse
 }
 
-/// How to handle a request's body. The decision is made when only the headers are there.
+/// How the server treats the body of a request. This is decided when only the headers have come.
 public enum WebIntake {
-  /// Nothing of the body is read, and the request counts as not admitted: its connection may be closed for a new one.
+  /// The body is not read, and the request has no right to an answer: its connection may be closed to admit another
+  /// request.
   case refused(WebResponse)
-  /// The request needs no body. A body that comes is discarded. The function `answer` makes the answer.
+  /// The request needs no body; a body that comes is discarded. Then the server calls `answer`.
   case nothing
-  /// The body is read to its end and discarded, because browsers show no answer before the end of the body.
+  /// The body is read to its end and discarded, then this response is sent. Browsers show no response before that.
   case thrownAway(WebResponse)
   /// - Parameters:
-  ///   - mostBytes: the limit on the bytes of all fields together. Fields are kept in memory.
-  ///   - files: receives the files in the form; nil: they are discarded.
+  ///   - mostBytes: the most bytes of all fields together. They are kept in memory.
+  ///   - files: receives the files in the form; nil discards them.
   case form(mostBytes: Int, files: (any WebFiles)?)
 }
 
-/// The interface to browsers on this machine.
+/// Answers the browsers of this machine.
 public protocol WebServer: Sendable {
-  /// Answers requests to this machine's own address, one after another. When `end` comes, completes the present answer
-  /// and returns.
+  /// Answers requests to this machine's own address, one after another. When `end` requests it, finishes the present
+  /// answer and returns.
   ///
   /// - Parameters:
-  ///   - port: the port to listen at; 0: any free port.
-  ///   - ready: is called with the port, before the first request.
-  ///   - receive: is called once for each request, before `answer`.
+  ///   - port: the port to listen on; 0 means any free port.
+  ///   - ready: called with the port before the first request.
+  ///   - receive: called once for each request, before `answer`.
   func serve(
     port: UInt16, until end: any EndRequest, ready: (_ port: UInt16) -> Void,
     receive: @escaping @Sendable (WebRequest) -> WebIntake, answer: @escaping @Sendable (WebRequest) -> WebResponse

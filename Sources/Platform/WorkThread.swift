@@ -1,21 +1,21 @@
 import Glibc
 
-/// A thread that runs a function once. When this object is released, it waits until the function has returned. So the
-/// function must not hold a reference to the object.
+/// A thread that runs a function once. When this object is released, it waits for the end of the function. So the
+/// function must not hold a reference to this object.
 @safe
 public final class WorkThread: Sendable {
   private let thread: pthread_t
 
-  /// The function of a thread. It is a class, because a thread gets a single address as its argument.
+  /// The function for the thread. It is in an object, because a thread gets only one address as its argument.
   private final class Work: Sendable {
     let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// nil: the system cannot start a thread.
+  /// nil if the system cannot start a thread.
   public init?(_ body: @escaping @Sendable () -> Void) {
-    // The new thread must receive no signals, because the main thread waits for them.
+    // The new thread receives no signals, because the main thread waits for them.
     var all = sigset_t()
     var before = sigset_t()
     unsafe sigfillset(&all)

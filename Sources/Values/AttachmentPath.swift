@@ -1,14 +1,15 @@
-/// The path of a file below a workspace's `files/`, as a row names the file. It has names of folders and the file's
-/// name, joined by `/`. Any medium can hold each name.
+/// The path of an attachment below a workspace's `files/`, as a row has it. It consists of names of folders and the
+/// file's name, joined by `/`. Each name is allowed on any medium.
 public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConvertible {
   private let name: Name
 
   public static let mostBytes = 512
-  /// The limit for one name, in bytes. Media allow 255, but a file that is kept beside another file gets a longer name.
+  /// The most bytes of one name. Media allow 255 bytes, but a file that is kept beside another file gets a longer
+  /// name.
   static let mostNameBytes = 200
 
-  /// nil: the text is no such path. An absolute path is refused, and a path with `..`. A name may not begin with a
-  /// point, and may not have characters that media refuse.
+  /// nil if the text is no such path. Absolute paths and `..` are refused. A name may not begin or end with a point,
+  /// and may not have characters that media refuse.
   public init?(_ text: String) {
     guard text.utf8.count <= Self.mostBytes else { return nil }
     let names = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -21,7 +22,7 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
     let (point, space) = (UInt8(ascii: "."), UInt8(ascii: " "))
     if first == point || first == space || last == point || last == space { return false }
     if bytes.contains(where: { #"\:*?"<>|"#.utf8.contains($0) }) { return false }
-    // Windows gives these names to devices, whatever ending follows. It also drops spaces before the ending.
+    // Windows reserves these names for devices, with any ending. It also ignores spaces before the ending.
     var beginning = bytes.prefix { $0 != point }.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
     while beginning.last == space { beginning.removeLast() }
     return !isReserved(beginning)
@@ -37,8 +38,8 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
     text.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: Array($0), as: UTF8.self) }
   }
 
-  /// The path of a second file that is kept beside this file. It is in the same folder, and `~` and the beginning of
-  /// the digest are before the ending.
+  /// The path of a second file that is kept beside this file, in the same folder. Its name has `~` and the beginning
+  /// of the digest before the ending.
   /// - Parameter digest: the digest of the second file.
   public func beside(_ digest: some StringProtocol) -> AttachmentPath? {
     let bytes = Array(text.utf8)
@@ -49,18 +50,19 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
   }
 
   private static let contentPrefix = "file~"
-  /// Enough of a digest: no other content with the same beginning can be found.
+  /// With this number of digits it is practically impossible to make another content with the same beginning.
   private static let contentDigits = 40
 
-  /// The path where a content is kept if no other place is free: in no folder, by its digest.
+  /// The last path to try for a content: directly below `files/`, with the content's digest as its name.
   public static func ofContent(_ digest: some StringProtocol) -> AttachmentPath? {
     AttachmentPath("\(contentPrefix)\(digest.prefix(contentDigits))")
   }
 
-  /// Whether the path is the place of this content and of no other.
+  /// Whether this is the path that `ofContent` returns for the digest.
   public func isPlace(ofContent digest: some StringProtocol) -> Bool { self == Self.ofContent(digest) }
 
-  /// Whether the path is the place of some content, or leads through it. Some media do not distinguish capitals.
+  /// Whether the first name of this path looks like a name from `ofContent`. Upper and lower case count as the same,
+  /// because some media do not distinguish them.
   public var isLikeContentName: Bool {
     guard let first = names.first?.lowercased(), first.hasPrefix(Self.contentPrefix) else { return false }
     let digits = first.utf8.dropFirst(Self.contentPrefix.utf8.count)
@@ -69,7 +71,7 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
 }
 
 extension AttachmentPath {
-  /// The path in a column's value; nil: the value is no path.
+  /// The path in a value; nil if the value is no such path.
   public init?(_ value: Value) {
     guard case .text(let bytes) = value, let text = String(validating: bytes, as: UTF8.self) else { return nil }
     self.init(text)

@@ -1,4 +1,4 @@
-/// An error with words that help a person: the fault, its place, and the next step.
+/// An error with a message that helps a person: the fault, its place, and the next step.
 public protocol ExplainedError: Error {
   var code: Reason { get }
   /// The fault and its place, in one or two sentences.

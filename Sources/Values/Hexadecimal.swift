@@ -7,7 +7,7 @@ public enum Hexadecimal {
   /// The hexadecimal text as UTF-8 bytes.
   public static func utf8(of bytes: some Collection<UInt8>) -> [UInt8] { utf8(of: Array(bytes)) }
 
-  /// The loop over bytes of one type. The compiler makes slow code from a loop over any collection.
+  /// The same for an array. The compiler makes slow code from a loop over any collection.
   private static func utf8(of bytes: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(2 * bytes.count)
@@ -27,7 +27,7 @@ public enum Hexadecimal {
     utf8(of: (0..<8).lazy.map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) })
   }
 
-  /// The number that sixteen digits show; nil: the bytes are not sixteen lower-case digits.
+  /// The number with these digits; nil if the bytes are not sixteen lower-case hexadecimal digits.
   @inlinable public static func bits(of digits: some Collection<UInt8>) -> UInt64? {
     if digits.count != 16 { return nil }
     var bits: UInt64 = 0
@@ -41,7 +41,7 @@ public enum Hexadecimal {
     return bits
   }
 
-  /// The bytes of a hexadecimal text; nil: the text has other characters or an odd length.
+  /// The bytes of a hexadecimal text; nil if it has other characters or an odd number of digits.
   public static func bytes(of text: some StringProtocol) -> [UInt8]? { bytes(of: Array(text.utf8)) }
 
   private static func bytes(of digits: [UInt8]) -> [UInt8]? {

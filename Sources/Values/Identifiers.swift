@@ -1,4 +1,4 @@
-/// Sixteen random bytes in the usual text form of a UUID (RFC 9562, version 4), lower case.
+/// An id of sixteen random bytes, in the usual text form of a UUID (RFC 9562, version 4) in lower case.
 public protocol Identifier: Hashable, Sendable, CustomStringConvertible {
   var text: String { get }
   init(unchecked text: String)
@@ -35,7 +35,7 @@ public struct ReplicaID: Identifier {
   public init(unchecked text: String) { self.text = text }
 }
 
-/// The id of one bundle. No other bundle ever gets it.
+/// The id of one bundle. No two bundles have the same id.
 public struct BundleID: Identifier {
   public let text: String
   public init(unchecked text: String) { self.text = text }
@@ -47,8 +47,8 @@ public struct Epoch: Identifier {
   public init(unchecked text: String) { self.text = text }
 }
 
-/// The id of one period of a device's folder. A folder begins a new incarnation when it is created, and when its device
-/// gets a new identity.
+/// The id of a device's folder between two changes of identity. It is new when the folder is created, and when the
+/// device gets a new identity.
 public struct Incarnation: Identifier {
   public let text: String
   public init(unchecked text: String) { self.text = text }

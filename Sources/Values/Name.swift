@@ -1,7 +1,7 @@
 /// A name of a table, column, user or device, compared as bytes.
 ///
-/// Two strings in Swift are equal if they are canonically equivalent. In SQLite they are different names. So two tables
-/// could become one in a dictionary whose keys are strings.
+/// Swift treats canonically equivalent strings as equal, but for SQLite they are different names. With plain strings
+/// as keys, a dictionary could confuse two tables.
 public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   public let text: String
 
@@ -19,18 +19,19 @@ extension Name: Hashable, Comparable {
   }
   public static func < (a: Name, b: Name) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 
-  /// Names of the same bytes have the same hash. Two different names that look the same may have one hash, too.
+  /// Equal names have equal hashes. Different names that Swift treats as equal strings have equal hashes too, which
+  /// does no harm.
   public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension Name {
-  /// The name for a message. The sender of a bundle may write a name of any length.
+  /// The name as a message shows it. It is cut, because the sender of a bundle may write a name of any length.
   public var shortened: String { text.shortened(to: 100) }
 
   /// Whether a message shows the whole name.
   public var isShort: Bool { shortened == text }
 
-  /// Whether SQL treats both as one name: equal bytes, ignoring the case of ASCII letters.
+  /// Whether SQL treats both names as one: upper and lower case of ASCII letters are the same.
   public func isSameInSQL(as other: Name) -> Bool {
     text.utf8.elementsEqual(other.text.utf8) { a, b in
       a == b || (a ^ b == 0x20 && (97...122).contains(a | 0x20))
@@ -39,7 +40,8 @@ extension Name {
 }
 
 extension String {
-  /// The text with at most this many Unicode scalars. A character can consist of any number of scalars.
+  /// The text, cut after `most` Unicode scalars. Whole characters are not counted, because one character may have any
+  /// number of scalars.
   public func shortened(to most: Int) -> String {
     guard utf8.count > most, let end = unicodeScalars.index(startIndex, offsetBy: most, limitedBy: endIndex),
       end < endIndex

@@ -1,4 +1,5 @@
-/// The words by which a program recognises a failure or a finding. `docs/JSON.md` lists them. A word never changes.
+/// The words by which a program recognises an error or a finding. `docs/JSON.md` lists them. A word never changes its
+/// meaning.
 public enum Reason: String, CaseIterable, Sendable {
   /// The content of an encrypted file was changed or damaged, or the file ends too early.
   case ageContentChanged = "age-content-changed"
@@ -16,7 +17,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case ageNotForUs = "age-not-for-us"
   /// The password of an encrypted file is wrong.
   case ageWrongPassword = "age-wrong-password"
-  /// A name or an id fits more than one thing.
+  /// A name or an id fits more than one object.
   case ambiguous
   /// A bundle's archive cannot be read or written.
   case archive
@@ -30,13 +31,13 @@ public enum Reason: String, CaseIterable, Sendable {
   case badCsv = "bad-csv"
   /// A row of `satchel_devices` cannot be read.
   case badDevice = "bad-device"
-  /// An entry of a bundle is not what was signed.
+  /// The content of an entry in a bundle differs from its signed digest.
   case badDigest = "bad-digest"
   /// An entry of a bundle is unknown, out of order or no plain file.
   case badEntry = "bad-entry"
   /// A row of `satchel_exports` cannot be read.
   case badExport = "bad-export"
-  /// An attached file cannot be put in its place.
+  /// An attached file cannot be put at its path.
   case badFile = "bad-file"
   /// A key file of the workspace is missing or wrong.
   case badKey = "bad-key"
@@ -52,15 +53,15 @@ public enum Reason: String, CaseIterable, Sendable {
   case badSignature = "bad-signature"
   /// `satchel.json` is damaged or incomplete.
   case badWorkspace = "bad-workspace"
-  /// A bundle deletes or changes more rows than the dataset lets pass without a person.
+  /// A bundle deletes or changes more rows than the dataset's brake allows without a person's consent.
   case brake
   /// Another command or program is at work. Try again.
   case busy
-  /// The person said no, or there was no terminal to ask at. Nothing was changed.
+  /// The person answered no, or there was no terminal for the question. Nothing was changed.
   case cancelled
   /// The database, or a file that belongs to it, cannot be opened.
   case cannotOpen = "cannot-open"
-  /// The database belongs to another workspace.
+  /// The database already has capture of another workspace.
   case captured
   /// A clock is wrong.
   case clock
@@ -68,9 +69,9 @@ public enum Reason: String, CaseIterable, Sendable {
   case copied
   /// The database is damaged.
   case corrupt
-  /// SQLite assigns the keys of a table, so two devices can give one key to two rows.
+  /// SQLite assigns the keys of a table, so two devices can give the same key to two rows.
   case countedKeys = "counted-keys"
-  /// The database was changed from outside, and changes may have been missed.
+  /// Another program changed the database, and capture may have missed changes.
   case damaged
   /// SQLite reports another error.
   case database
@@ -80,31 +81,31 @@ public enum Reason: String, CaseIterable, Sendable {
   case datasetDefinition = "dataset-definition"
   /// The conflict was decided already.
   case decided
-  /// The rows of a device differ from the hub's record.
+  /// A device's rows differ from the rows that the hub expects.
   case differs
   /// The database of this device is on a tablet.
   case docked
-  /// Something with this name is there already.
+  /// There is already a file, folder or object with this name.
   case exists
-  /// The device or its user may no longer deliver.
+  /// The last day of the device or its user has passed.
   case expired
-  /// The stick has less room than it says.
+  /// The stick has less room than it reports.
   case falseSize = "false-size"
   /// A bundle carries an attached file that the dataset does not allow.
   case fileNotAllowed = "file-not-allowed"
-  /// The typed text is no fingerprint.
+  /// The text that the person typed is no fingerprint.
   case fingerprintMistyped = "fingerprint-mistyped"
   /// A person must compare a fingerprint first.
   case fingerprintNeeded = "fingerprint-needed"
-  /// Two histories came from one device. A person must choose.
+  /// The hub received two histories of one device. An operator must choose one.
   case flagged
-  /// References lead to rows that are not there.
+  /// References lead to missing rows.
   case foreignKeys = "foreign-keys"
-  /// The hub's history no longer has these changes.
+  /// The hub no longer has these changes in its log.
   case forgotten
   /// The bundle is from a copy of a device.
   case fork
-  /// A former user of the device wrote the changes, and the device changed its user too long ago.
+  /// A former user of the device wrote the changes, and the device was given away too long ago.
   case formerUser = "former-user"
   /// Earlier bundles are missing.
   case gap
@@ -116,13 +117,13 @@ public enum Reason: String, CaseIterable, Sendable {
   case initial
   /// A folder would lie inside the workspace.
   case insideWorkspace = "inside-workspace"
-  /// A folder is where a file should be.
+  /// A folder is in the place of a file.
   case isADirectory = "is-a-directory"
   /// A decision cannot change a row's primary key.
   case keyColumn = "key-column"
   /// The comment of a key file cannot be used.
   case keyCommentUnfit = "key-comment-unfit"
-  /// The count of new primary keys was lost.
+  /// SQLite has lost its count of new primary keys.
   case keyCount = "key-count"
   /// A key file is damaged.
   case keyDamaged = "key-damaged"
@@ -132,7 +133,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case keyNoMemory = "key-no-memory"
   /// The key needs a password.
   case keyPasswordProtected = "key-password-protected"
-  /// A file is larger than any key.
+  /// A file is larger than any key file.
   case keyTooLarge = "key-too-large"
   /// The password of a key is wrong.
   case keyWrongPassword = "key-wrong-password"
@@ -140,11 +141,11 @@ public enum Reason: String, CaseIterable, Sendable {
   case knownKey = "known-key"
   /// A killed command left a file behind.
   case leftover
-  /// A link is where a file or folder should be.
+  /// A link is in the place of a file or folder.
   case link
   /// Another command works on this workspace.
   case locked
-  /// A backup could only be opened with keys that are in the backup.
+  /// Only keys that are inside the backup can decrypt the backup.
   case lockedIn = "locked-in"
   /// A migration fails, or does not fit the database.
   case migration
@@ -200,11 +201,11 @@ public enum Reason: String, CaseIterable, Sendable {
   case noParent = "no-parent"
   /// The recipient of encrypted bundles is not known yet.
   case noRecipient = "no-recipient"
-  /// The hub collects nothing from its devices at present.
+  /// The hub recovers nothing from its devices at present.
   case noRecovery = "no-recovery"
-  /// A column looks like a reference that nothing declares.
+  /// A column looks like a reference, but neither the database nor the dataset declares it.
   case noReference = "no-reference"
-  /// There is no such row, and there never was.
+  /// There is no row with this key, and there never was one.
   case noRow = "no-row"
   /// There is no room left.
   case noSpace = "no-space"
@@ -220,9 +221,9 @@ public enum Reason: String, CaseIterable, Sendable {
   case notABundle = "not-a-bundle"
   /// The file is no SQLite database.
   case notADatabase = "not-a-database"
-  /// A file is where a folder should be.
+  /// A file is in the place of a folder.
   case notADirectory = "not-a-directory"
-  /// Something that is no plain file is where a file should be.
+  /// Another object than a plain file is in the place of a file.
   case notAFile = "not-a-file"
   /// The value is no geometry.
   case notAGeometry = "not-a-geometry"
@@ -232,7 +233,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case notAsWritten = "not-as-written"
   /// Satchel did not set up this database.
   case notCaptured = "not-captured"
-  /// The rows that differ are not known yet.
+  /// It is not known yet which rows differ.
   case notCompared = "not-compared"
   /// The conflict is not decided.
   case notDecided = "not-decided"
@@ -242,17 +243,17 @@ public enum Reason: String, CaseIterable, Sendable {
   case notFlagged = "not-flagged"
   /// The bundle is for another workspace.
   case notForUs = "not-for-us"
-  /// A bundle was imported once, and is not in the database.
+  /// The ledger has an imported bundle that the database does not contain.
   case notImported = "not-imported"
-  /// No medium is mounted in a place for media.
+  /// No medium is mounted in a folder for media.
   case notMounted = "not-mounted"
   /// The device is not on hold.
   case notOnHold = "not-on-hold"
   /// The device's user may not change the row.
   case notTheUsers = "not-the-users"
-  /// A number is higher than it can be.
+  /// The number of a bundle is higher than it can be.
   case number
-  /// A newer bundle has already come here.
+  /// A newer bundle has already come.
   case older
   /// The database is an old copy of itself.
   case olderDatabase = "older-database"
@@ -272,11 +273,11 @@ public enum Reason: String, CaseIterable, Sendable {
   case orphan
   /// Another error.
   case other
-  /// The conflicts are not those that the person saw before the decision.
+  /// The selected conflicts are not those that the person saw before the decision.
   case otherConflicts = "other-conflicts"
   /// The database belongs to another device.
   case otherDevice = "other-device"
-  /// The bundle belongs to an epoch that is not known here.
+  /// The bundle belongs to an epoch that this replica does not know.
   case otherEpoch = "other-epoch"
   /// A fingerprint differs from the expected fingerprint.
   case otherFingerprint = "other-fingerprint"
@@ -288,7 +289,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case otherHub = "other-hub"
   /// The bundle is from another folder of the device.
   case otherIncarnation = "other-incarnation"
-  /// The bundle is signed with another key than its sender's.
+  /// The bundle is signed with a key that is not its sender's key.
   case otherKey = "other-key"
   /// The bundle names a wrong sender or receiver.
   case otherName = "other-name"
@@ -296,35 +297,36 @@ public enum Reason: String, CaseIterable, Sendable {
   case otherReferenceSystem = "other-reference-system"
   /// The workspace belongs to the other tool.
   case otherRole = "other-role"
-  /// The device works for a user whom the hub's record does not name. Or a delta is for another user than the device's.
+  /// The device works for a user whom the hub's record does not name for it. Or a delta is for another user than the
+  /// device's user.
   case otherUser = "other-user"
   /// A request has the id of this hub.
   case ownId = "own-id"
-  /// The bundle is from a copy of a device, and this copy does not keep the device's name.
+  /// The bundle is from a copy of a device, and the operator chose another copy to keep the device's name.
   case parted
   /// A password may not be empty.
   case passwordEmpty = "password-empty"
   /// The two passwords are not the same.
   case passwordMistyped = "password-mistyped"
-  /// A password is needed, and no one can be asked for it.
+  /// A password is needed, and there is no person to ask.
   case passwordNeeded = "password-needed"
   /// The system does not allow it.
   case permissionDenied = "permission-denied"
-  /// The policy cannot decide this.
+  /// The policy cannot decide about this conflict.
   case policy
-  /// The policy of a column needs other values than the type of the column holds.
+  /// The policy of a column needs values of another type than the column has.
   case policyType = "policy-type"
   /// The medium or the database cannot be written.
   case readOnly = "read-only"
   /// A reference has no index.
   case referenceIndex = "reference-index"
-  /// A reference leaves the dataset.
+  /// A reference leads to a table outside the dataset.
   case referenceOut = "reference-out"
-  /// A GeoPackage declares a reference.
+  /// A GeoPackage declares a reference, which `init` reads.
   case referenceRead = "reference-read"
   /// A column of text refers to whole numbers.
   case referenceType = "reference-type"
-  /// The device has asked for a new name, and has no answer.
+  /// The device has asked the hub for a new name, and has no answer yet.
   case renewed
   /// A command that gives the device a new name was interrupted.
   case renewing
@@ -334,33 +336,33 @@ public enum Reason: String, CaseIterable, Sendable {
   case replacedKey = "replaced-key"
   /// The device was revoked.
   case revoked
-  /// The list of revoked keys has a key that is in use.
+  /// The list of revoked keys contains a key that is in use.
   case revokedInUse = "revoked-in-use"
   /// The bundle is signed with a revoked key.
   case revokedKey = "revoked-key"
-  /// A new key was made already, and is not known everywhere.
+  /// A new key exists, but not every replica is known to have it.
   case rotating
   /// The row was changed since the conflict was found.
   case rowChanged = "row-changed"
-  /// The row is gone, and its other values are not known here.
+  /// The row is gone, and this replica does not know its other values.
   case rowGone = "row-gone"
   /// A row is larger than a bundle allows.
   case rowTooLarge = "row-too-large"
-  /// This database does not allow a row from the hub.
+  /// This database does not accept a row from the hub.
   case rowUnwritable = "row-unwritable"
   /// The row waits for the hub's operator.
   case rowWaits = "row-waits"
   /// Two rows from the hub cannot both be in this database.
   case rowsCollide = "rows-collide"
-  /// Rows leave devices as days pass, and late work on them is a conflict.
+  /// Rows leave devices as days pass. Late work on such rows is a conflict.
   case rowsLeave = "rows-leave"
-  /// Two bundles have one id.
+  /// Two bundles have the same id.
   case sameId = "same-id"
   /// The tables of hub and device differ.
   case schemaDiffers = "schema-differs"
   /// The tables were changed in a way that a person must look at.
   case schemaDrift = "schema-drift"
-  /// The work of a former user is still on its way.
+  /// Work of a former user has not reached the hub yet.
   case sealed
   /// The hub's files were put back from a copy.
   case setBack = "set-back"
@@ -386,15 +388,15 @@ public enum Reason: String, CaseIterable, Sendable {
   case stickFull = "stick-full"
   /// The system reports an error of the disk or of a file.
   case systemError = "system-error"
-  /// The template has rows that are not the hub's.
+  /// The template has rows that are different from the hub's rows.
   case templateRows = "template-rows"
   /// The column holds bytes, and the value is text.
   case textForBytes = "text-for-bytes"
-  /// Something is larger than its limit.
+  /// A value, a file or another object is larger than its limit.
   case tooLarge = "too-large"
   /// Too many files are open.
   case tooManyFiles = "too-many-files"
-  /// There would be too many volumes.
+  /// The bundle would have too many volumes.
   case tooManyVolumes = "too-many-volumes"
   /// There is more data after the end of the bundle.
   case trailingData = "trailing-data"
@@ -410,7 +412,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case unit
   /// The bundle was made on an emission that the hub does not know.
   case unknownEmission = "unknown-emission"
-  /// The bundle is signed with a key that is not trusted here.
+  /// The bundle is signed with a key that this replica does not trust.
   case unknownKey = "unknown-key"
   /// The start value of a counter or a set is unknown, so no rule decides about its conflict.
   case unknownStart = "unknown-start"
@@ -420,13 +422,13 @@ public enum Reason: String, CaseIterable, Sendable {
   case untrustedHub = "untrusted-hub"
   /// The command is wrong.
   case usage
-  /// Other rows have UNIQUE values that a decision needs, or that a row needs to go back.
+  /// Other rows have UNIQUE values that a decision needs, or that a row needs to come back.
   case valueTaken = "value-taken"
   /// There is no room for more pieces of incomplete bundles.
   case volumesFull = "volumes-full"
   /// The bundle belongs to another dataset.
   case wrongDataset = "wrong-dataset"
-  /// Bundles of this kind are not imported here.
+  /// This replica does not import bundles of this kind.
   case wrongKind = "wrong-kind"
   /// The app on the tablet wrote to its database during the dock. Close the app, and try again.
   case writtenMeanwhile = "written-meanwhile"

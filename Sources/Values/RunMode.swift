@@ -1,7 +1,7 @@
-/// Whether a command changes anything.
+/// Whether a command commits its changes.
 public enum RunMode: Sendable {
   /// The result is committed.
   case commit
-  /// Everything is done and reported, and then rolled back.
+  /// The command does and reports everything, and then undoes all changes.
   case dryRun
 }

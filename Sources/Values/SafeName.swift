@@ -1,12 +1,12 @@
-/// Whether a name may be part of a bundle's file name on any medium: FAT ignores case and refuses many characters.
+/// Whether a name may be part of a bundle's file name on each medium. FAT ignores case and refuses many characters.
 public func isSafeName(_ name: String) -> Bool {
   let bytes = Array(name.utf8)
   guard (1...40).contains(bytes.count), let first = bytes.first, isLetterOrDigit(first) else { return false }
   return bytes.allSatisfy { isLetterOrDigit($0) || $0 == 45 || $0 == 95 } && !isReserved(bytes)
 }
 
-/// Whether Windows reserves a name for its own devices. Windows cannot open a folder with a reserved name on a stick.
-/// The digit in a reserved name may be a superscript.
+/// Whether Windows reserves a name for its devices, so that it cannot open a folder of this name. The digit in a
+/// reserved name may also be a superscript.
 func isReserved(_ name: [UInt8]) -> Bool {
   let text = String(decoding: name, as: UTF8.self)
   if ["con", "prn", "aux", "nul", "conin$", "conout$"].contains(text) { return true }

@@ -1,12 +1,12 @@
-/// The candidate that the person probably meant; nil: no candidate is near enough. It is the nearest candidate within
-/// two edits, and it needs fewer edits than it has letters.
+/// The candidate that the person probably meant; nil if none is similar enough. It is the most similar candidate. At
+/// most two edits lead to it, and fewer edits than it has letters.
 public func suggestion(for word: String, among candidates: [String]) -> String? {
   let near = candidates.map { (candidate: $0, distance: editDistance(word, $0)) }
     .filter { $0.distance <= 2 && $0.distance < $0.candidate.drop { $0 == "-" }.count }
   return near.min { $0.distance < $1.distance }?.candidate
 }
 
-/// `; did you mean 'X'?`, or an empty text.
+/// Returns `; did you mean 'X'?` with the suggestion, or an empty text.
 public func didYouMean(_ word: String, among candidates: [String]) -> String {
   suggestion(for: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
 }
@@ -16,7 +16,7 @@ public func didYouMean(_ word: String, among candidates: [String]) -> String {
 public func editDistance(_ a: String, _ b: String) -> Int {
   let a = Array(a.unicodeScalars)
   let b = Array(b.unicodeScalars)
-  // A larger distance needs no exact count. This saves work on long words.
+  // For a distance above 2 the exact number does not matter. This saves work on long words.
   if abs(a.count - b.count) > 2 { return abs(a.count - b.count) }
   var beforeLast: [Int] = []
   var last = Array(0...b.count)

@@ -1,7 +1,7 @@
 extension String {
-  /// Whether another text is somewhere in this one, byte for byte. An empty text is in every text.
+  /// Whether another text is part of this text, byte for byte. The empty text is part of each text.
   ///
-  /// Swift's own search in strings is in a library that the static tools do not have.
+  /// Swift's own search is in a library that the static tools do not have.
   public func hasPart(_ part: String) -> Bool {
     guard let first = part.utf8.first else { return true }
     var rest = utf8[...]

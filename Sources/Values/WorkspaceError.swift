@@ -1,4 +1,4 @@
-/// Why a workspace could not be opened or made, or why a command failed. Nothing was changed.
+/// The reason why a command failed, or why a workspace could not be opened or made. Nothing was changed.
 public struct WorkspaceError: ExplainedError {
   public let code: Reason
   public let message: String
@@ -11,18 +11,18 @@ public struct WorkspaceError: ExplainedError {
   }
 }
 
-/// Why a genuine bundle was not imported here.
+/// The reason why a genuine bundle was not imported.
 public struct Refusal: ExplainedError {
-  /// The place of a refused file.
+  /// The place in which the refused file is kept.
   public enum Keeping: Sendable {
-    /// The file stays in place, because it may be imported later. `status` names it until it is accepted.
+    /// The file stays in its place, because it may be imported later. `status` names it until it is accepted.
     case inPlace
-    /// The file stays in place, and `status` does not name it as failed. The file is for another workspace, or its
-    /// sender is not confirmed yet, or `status` already names it as waiting.
+    /// The file stays in its place, and `status` does not name it as failed. It is for another workspace, its sender
+    /// is not confirmed yet, or `status` already names it as waiting.
     case unnoted
-    /// A copy goes to quarantine, because a person must look at it.
+    /// A copy goes into the quarantine, because a person must look at it.
     case quarantine
-    /// A copy waits in the workspace, because it can be imported later.
+    /// A copy goes into the folder `waiting`, because it can be imported later.
     case waiting
   }
 

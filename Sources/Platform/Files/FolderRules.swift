@@ -1,17 +1,18 @@
-/// The rules below some folders. No link is followed there, or new files have limited modes.
+/// Rules for the paths below some folders: no link is followed there, or the modes of new files are limited.
 ///
-/// A rule holds for every path that begins with the folder's path, relative or absolute. The system resolves `..`, so a
-/// path with `..` can leave the folder.
+/// A rule applies to each path that begins with the path of its folder, relative or absolute. The system itself
+/// resolves `..`, so a path with `..` can leave the folder.
 public struct FolderRules: Sendable {
-  /// The absolute paths of the folders below which no link is followed. If names are given, only these names in the
-  /// folder are confined.
+  /// The absolute paths of the folders below which no link is followed. If `names` is not empty, only these names in
+  /// the folder are confined.
   private var confined: [(root: String, names: [String])] = []
-  /// The absolute paths of the folders below which modes are limited. `mode` is the widest mode of a file there.
+  /// The absolute paths of the folders below which modes are limited. `mode` has all rights that a file there may
+  /// have.
   private var limits: [(root: String, mode: UInt32)] = []
-  /// The absolute path of the process's folder.
+  /// The absolute path of the process's current folder.
   private let here: String
 
-  /// - Parameter here: the absolute path of the process's folder.
+  /// - Parameter here: the absolute path of the process's current folder.
   public init(here: String = "/") { self.here = here }
 
   fileprivate mutating func confine(below root: String, _ names: [String]) { confined.append((absolute(root), names)) }
@@ -22,13 +23,13 @@ public struct FolderRules: Sendable {
     limits.append((root, mode))
   }
 
-  /// The confined folder above a path, and the names from this folder to the path; nil: links may be followed.
+  /// The confined folder above a path, with the names from this folder to the path; nil if links may be followed.
   public func confinedNames(of path: String) -> (root: String, names: [String])? {
     if confined.isEmpty { return nil }
     let path = absolute(path)
     var found: (root: String, names: [String])?
     for rule in confined where isBelow(rule.root, path) {
-      // If two confined folders match, the upper folder confines more.
+      // If one confined folder is inside another, the outer folder counts.
       if let found, found.root.utf8.count <= rule.root.utf8.count { continue }
       let below = names(of: path, below: rule.root)
       if rule.names.isEmpty || rule.names.contains(below[0]) { found = (rule.root, below) }
@@ -36,10 +37,10 @@ public struct FolderRules: Sendable {
     return found
   }
 
-  /// The mode of a new file: the requested mode, without the rights that the folder's rule forbids.
+  /// The mode for a new file: `mode` without the rights that the rules forbid.
   public func mode(_ mode: UInt32, ofFile path: String) -> UInt32 { mode & (most(at: path) | 0o600) }
 
-  /// The mode of a new folder. A user who may not read files may not enter their folder either.
+  /// The mode for a new folder. Users who may not read its files may not enter the folder either.
   public func mode(_ mode: UInt32, ofFolder path: String) -> UInt32 {
     let most = most(at: path)
     return mode & (most | (most & 0o444) >> 2 | 0o700)
@@ -68,9 +69,9 @@ public struct FolderRules: Sendable {
 }
 
 extension FileSystem {
-  /// This file system with a new rule: no link below `root` is followed, neither on the way nor at the end of a path. A
-  /// person chose `root` itself, so links on the way to `root` are followed.
-  /// - Parameter names: if not empty, the rule holds only for these names in `root`, and for everything below them.
+  /// The same file system with one more rule: below `root` no link is followed, in no part of a path. A person has
+  /// chosen `root` itself, so links on the way to it are followed.
+  /// - Parameter names: if not empty, the rule applies only to these names in `root` and everything below them.
   public func confined(below root: String, names: [String] = []) -> any FileSystem {
     var files: any FileSystem = self
     files.rules = begun()
@@ -78,8 +79,8 @@ extension FileSystem {
     return files
   }
 
-  /// This file system with a new rule: no new file at or below `root` has more rights than `mode`.
-  /// - Parameter mode: the widest mode of a file. A user who may read files may also enter their folders.
+  /// The same file system with one more rule: new files at or below `root` get no more rights than `mode`.
+  /// - Parameter mode: all rights that a file may have. Users who may read the files may also enter their folders.
   public func limitingModes(below root: String, to mode: UInt32) -> any FileSystem {
     var files: any FileSystem = self
     files.rules = begun()
@@ -88,7 +89,7 @@ extension FileSystem {
   }
 
   private func begun() -> FolderRules {
-    // If the process's folder is unknown, the system cannot resolve a relative path either.
+    // If the current folder is unknown, the system cannot resolve relative paths either. So any value is right.
     rules.isBegun ? rules : FolderRules(here: (try? currentDirectory()) ?? "/")
   }
 }
@@ -98,7 +99,7 @@ extension FolderRules {
 }
 
 extension Platform {
-  /// A copy of this platform whose files follow no link below `root`.
+  /// The same platform, with files that follow no link below `root`.
   public func confined(below root: String) -> Platform {
     var platform = self
     platform.files = files.confined(below: root)

@@ -21,7 +21,7 @@ extension HostFileSystem {
       }
       if name != ".", name != ".." { names.append(name) }
     }
-    // For ASCII names both orders are equal, and `sorted()` is many times faster. Folders may hold the bundles of
+    // Both orders are the same for ASCII names, and `sorted()` is many times faster. A folder may hold the bundles of
     // years.
     if names.allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } }) { return names.sorted() }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -62,7 +62,7 @@ extension HostFileSystem {
     do throws(PlatformError) {
       try systemCall("fsync", path) { fsync(fd) }
     } catch .other(_, _, let code) where code == EINVAL || code == ENOTSUP {
-      // Some file systems cannot sync folders. Nothing more can be done there.
+      // Some file systems cannot sync folders. Then there is no other way to do it.
     }
   }
 
@@ -83,7 +83,7 @@ extension HostFileSystem {
         unsafe fchmodat(place.folder, place.name, mode, place.isConfined ? AT_SYMLINK_NOFOLLOW : 0)
       }
     } catch .permissionDenied {
-      // The file belongs to another user, or it is on a medium without modes, such as FAT.
+      // The file belongs to another user, or its medium has no modes, as FAT.
     } catch .other(_, _, let code) where code == EOPNOTSUPP {}
   }
 

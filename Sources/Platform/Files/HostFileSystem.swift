@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import SatchelValues
 
-/// The machine's files.
+/// The files of this machine.
 public struct HostFileSystem: FileSystem {
   public var rules = FolderRules()
 
@@ -42,10 +42,10 @@ public struct HostFileSystem: FileSystem {
   public func open(_ path: String) throws(PlatformError) -> Int32 {
     let place = try place(path, for: "open")
     try Self.requireFile(place.status("open"), path)
-    // Without O_NONBLOCK, opening a pipe would wait for its writer. The flag has no effect on a regular file.
+    // O_NONBLOCK: opening a pipe would otherwise wait for its writer. For a regular file the flag has no effect.
     let fd = try place.open("open", O_RDONLY | O_NONBLOCK)
     do throws(PlatformError) {
-      // Another file may have taken the name since the check.
+      // The path may lead to another file since the check.
       try requireFile(fd, path)
       return fd
     } catch {
@@ -78,19 +78,19 @@ public struct HostFileSystem: FileSystem {
     do throws(PlatformError) {
       fd = try place(path, for: "create").open("create", O_RDWR | O_CREAT | O_EXCL)
     } catch {
-      // The caller does not know this file's name, so the error names the folder.
+      // The caller does not know the temporary file, so the error names the folder.
       throw error.about(directory)
     }
-    // The umask must not limit a mode that the caller chose. A file system that keeps no modes refuses this call, and
-    // that is allowed.
+    // The umask must not change the mode that the caller chose. The result is not checked: a file system without
+    // modes refuses this call.
     _ = fchmod(fd, rules.mode(mode, ofFile: path))
-    // A search for files of killed processes, such as `removeLeftovers`, must not find this file.
+    // `removeLeftovers` searches for files of killed processes. The lock shows that this file is in use.
     _ = flock(fd, LOCK_EX | LOCK_NB)
     return (path, fd)
   }
 
   public func openLocked(_ path: String) throws(PlatformError) -> Int32 {
-    // O_NONBLOCK is there because a pipe at this path must not block.
+    // O_NONBLOCK: a pipe at this path would otherwise block.
     let fd = try place(path, for: "open").open("open", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
     do throws(PlatformError) {
       try requireFile(fd, path)
@@ -130,7 +130,7 @@ public struct HostFileSystem: FileSystem {
       try systemCall("reserve room", on: fd) { fallocate(fd, Int32(SATCHEL_KEEP_SIZE), 0, off_t(bytes)) }
       return true
     } catch .other(_, _, EOPNOTSUPP) {
-      // exFAT takes the room of a file that is made longer. Some other file systems do not.
+      // `fallocate` is missing here. exFAT reserves room when a file is made longer; some other file systems do not.
       try systemCall("reserve room", on: fd) { ftruncate(fd, off_t(bytes)) }
       try systemCall("fsync", on: fd) { fsync(fd) }
       return true
@@ -140,14 +140,16 @@ public struct HostFileSystem: FileSystem {
   }
 
   public func dropCache(of fd: Int32) {
-    // A file system that keeps its files in memory cannot do this, and ignores it.
+    // A file system in memory ignores this call.
     _ = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)
   }
 
   public func close(_ fd: Int32) {
-    // A process that is being started has a copy of every descriptor until its `exec`. The copy would keep the lock.
+    // A process that is just being started has a copy of each descriptor until its `exec`, and the copy would keep
+    // the lock. So the file is unlocked first.
     _ = flock(fd, LOCK_UN)
-    // On Linux the descriptor is closed even if this call is interrupted: a second call could close another file.
+    // On Linux, the descriptor is closed even if a signal interrupts this call. A second call could close another
+    // file.
     _ = Glibc.close(fd)
   }
 }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A path as it is passed to the kernel.
+/// A path in the form in which the kernel gets it.
 ///
-/// Below a confined folder, the place is one name in an open folder. Each folder on the way was opened from the folder
-/// above it, without following a link. So no process can put a link there between a check and the call. Elsewhere, the
-/// place is the path as it was written.
+/// Below a confined folder, it is one name in an open folder. Each folder on the way was opened from the folder above
+/// it, without following a link. So no process can put a link there between a check and the call. Elsewhere it is the
+/// path as the caller gave it.
 struct HostPlace: ~Copyable {
   let path: String
   let name: String
@@ -34,11 +34,10 @@ struct HostPlace: ~Copyable {
 
   deinit { if folder != AT_FDCWD { _ = Glibc.close(folder) } }
 
-  /// The first flag is O_PATH, which Swift does not import. The folder is only a starting point, and need not be
-  /// readable.
+  /// The first number is O_PATH, which Swift does not import. With it, the folder need not be readable.
   private static let toEnter: Int32 = 0o10000000 | O_DIRECTORY | O_CLOEXEC
 
-  /// - Parameter way: the path of the folder that is entered. It is made only for an error.
+  /// - Parameter way: the path of the folder to enter. It is only computed for an error.
   private static func enter(
     _ name: String, from folder: Int32, _ way: @autoclosure () -> String, for path: String, _ operation: String
   ) throws(PlatformError) -> Int32 {
@@ -54,11 +53,11 @@ struct HostPlace: ~Copyable {
     return unsafe fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.kind == .link
   }
 
-  /// The status of the file at the path, without following a link.
+  /// The status of the file itself, also if it is a link.
   func look(_ operation: String) throws(PlatformError) -> stat { try status(operation, AT_SYMLINK_NOFOLLOW) }
 
-  /// The status of the file at the path. If links may be followed, it is the status of the link's target. Otherwise
-  /// throws `.link` for a link.
+  /// The status of the file or, if links may be followed, of the target of a link. Otherwise throws `.link` for a
+  /// link.
   func status(_ operation: String) throws(PlatformError) -> stat {
     let info = try status(operation, isConfined ? AT_SYMLINK_NOFOLLOW : 0)
     if info.kind == .link { throw .link(path: path) }
@@ -71,7 +70,7 @@ struct HostPlace: ~Copyable {
     return info
   }
 
-  /// Opens the file. A new file gets the mode 0600.
+  /// Opens the file. A created file has the mode 0600.
   func open(_ operation: String, _ flags: Int32) throws(PlatformError) -> Int32 {
     let flags = flags | O_CLOEXEC | (isConfined ? O_NOFOLLOW : 0)
     do throws(PlatformError) {

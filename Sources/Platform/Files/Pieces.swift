@@ -3,7 +3,8 @@ public struct Pieces<Failure: Error> {
   private var buffer: [UInt8]
   private let read: (_ buffer: inout [UInt8]) throws(Failure) -> Int
 
-  /// - Parameter read: fills the buffer from its start, and returns the number of bytes; 0 at the end of the source.
+  /// - Parameter read: fills the buffer from its beginning, and returns the number of bytes; 0 at the end of the
+  ///   source.
   public init(of size: Int, from read: @escaping (_ buffer: inout [UInt8]) throws(Failure) -> Int) {
     buffer = [UInt8](repeating: 0, count: size)
     self.read = read
@@ -18,7 +19,7 @@ public struct Pieces<Failure: Error> {
 }
 
 extension FileSystem {
-  /// The content of an open file from its present position on, in pieces of this size.
+  /// The content of an open file from its present position, in pieces of at most `size` bytes.
   public func pieces(of fd: Int32, size: Int = 1 << 20) -> Pieces<PlatformError> {
     Pieces(of: size) { (buffer: inout [UInt8]) throws(PlatformError) in try read(fd, into: &buffer) }
   }

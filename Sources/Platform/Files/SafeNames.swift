@@ -1,13 +1,13 @@
-/// Names that survive a power cut. A name is on the medium only after its folder was synced.
+/// Changes of names that survive a power cut. A name is on the medium only after its folder was synced.
 extension FileSystem {
-  /// Renames a file in one step, and replaces a file at the target. Then it syncs the target's folder.
+  /// Renames a file in one step, in place of a file at the target. Then syncs the folder of the target.
   public func rename(_ from: String, to: String) throws(PlatformError) {
     try move(from, to: to)
     try syncDirectory(Paths.parent(of: to))
   }
 
-  /// Makes a folder and its missing parents, with this mode less the umask. Syncs the parent of each folder, also if
-  /// the last folder already exists. Throws `.notADirectory` if a file that is no folder has the name.
+  /// Makes a folder and its missing parents with this mode, limited by the umask. Syncs the parent of each of these
+  /// folders, also if the last folder already exists. Throws `.notADirectory` if another object has its name.
   public func makeDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
     do throws(PlatformError) {
       try makeLastDirectory(path, mode: mode)
@@ -21,12 +21,12 @@ extension FileSystem {
     do throws(PlatformError) {
       try makeOneDirectory(path, mode: mode)
     } catch .exists {
-      // The name may be a link to a folder, or a folder whose names this user may not read. Both are allowed.
+      // A link to a folder is allowed, and so is a folder whose names this user may not read.
       do throws(PlatformError) { _ = try list(path) } catch .missing {
         throw .notADirectory(path: path)
       } catch .permissionDenied {}
-      // The process that made the folder may have been killed before the folder's name was synced. A parent folder that
-      // cannot be read does not belong to Satchel, so it is not synced.
+      // The process that made the folder may have been killed before the sync. If the parent cannot be read, it is no
+      // folder of Satchel and is not synced.
       do throws(PlatformError) { try syncDirectory(Paths.parent(of: path)) } catch .permissionDenied {}
       return
     }

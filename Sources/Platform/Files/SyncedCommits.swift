@@ -1,23 +1,23 @@
-/// Commits that survive a power cut.
+/// Makes commits survive a power cut.
 extension FileSystem {
-  /// Returns when every commit that the database shows is on the medium. A command that was killed may have ended
-  /// between a commit and its sync. The next command sees such a commit and acts on it, and a power cut undoes it.
-  /// Does nothing if there is no database.
+  /// Returns when each commit that the database shows is on the medium. A command may have been killed between its
+  /// commit and the sync. Without this sync, a later command would act on a commit that a power cut then undoes. Does
+  /// nothing if there is no database.
   ///
-  /// SQLite's documentation, "Atomic Commit In SQLite" and "Write-Ahead Logging", says which files hold a commit. It
-  /// takes no lock on these files, so another program may close them.
+  /// SQLite's pages "Atomic Commit In SQLite" and "Write-Ahead Logging" say which files contain a commit. SQLite does
+  /// not lock these files, so another program can close them in the meantime.
   public func syncCommits(of database: String) throws(PlatformError) {
     let path: String
     do throws(PlatformError) { path = try resolved(database) } catch .missing { return }
     for name in ["\(path)-wal", "\(path)-journal"] {
-      // Another program may end its transaction now, and with it the file.
+      // Another program may be ending its transaction, which removes the file.
       do throws(PlatformError) {
         let fd = try open(name)
         defer { close(fd) }
         try sync(fd)
       } catch .missing {}
     }
-    // A folder whose names this user may not read is allowed.
+    // This user may not be allowed to read the names in the folder. That is no error.
     do throws(PlatformError) { try syncDirectory(Paths.parent(of: path)) } catch .permissionDenied {} catch .missing {}
   }
 }

@@ -1,8 +1,8 @@
 import SatchelValues
 
 extension FileSystem {
-  /// All bytes of a file. Throws `.tooLarge` if there are more than `limit` bytes. It never holds more than `limit`
-  /// bytes and one piece.
+  /// The whole content of a file. Throws `.tooLarge` if it has more than `limit` bytes, and never holds much more in
+  /// memory.
   public func read(_ path: String, limit: Int) throws(PlatformError) -> [UInt8] {
     let fd = try open(path)
     defer { close(fd) }
@@ -15,19 +15,19 @@ extension FileSystem {
     return contents
   }
 
-  /// Puts a file with these contents and this mode at `path`, and replaces a file that is there. After a crash at any
-  /// time, either the old file or the new file is there, and it is complete. See `replace(_:mode:writing:)`.
+  /// Writes a file with this content and mode at `path`, in place of a file there. After a crash at any moment,
+  /// `path` has either the whole old file or the whole new file. See `replace(_:mode:writing:)`.
   public func replace(_ path: String, mode: UInt32, contents: [UInt8]) throws(PlatformError) {
     try replace(path, mode: mode) { fd throws(PlatformError) in try write(fd, contents) }
   }
 
-  /// Copies a file's bytes in pieces, and puts the copy at `path` as `replace` does.
+  /// Copies a file to `path`, in the same way as `replace`.
   public func copy(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     try copy(from, to: path, mode: mode) { _, _ in }
   }
 
-  /// Copies a file as `copy` does, but reads the copy back from the medium before the copy gets its name. Throws
-  /// `.notAsWritten` if it has other bytes than the file.
+  /// Copies a file to `path`. Before the copy gets its name, it is read back from the medium. Throws `.notAsWritten`
+  /// if the bytes differ.
   public func copyAndProve(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     try copy(from, to: path, mode: mode) { copy, source throws(PlatformError) in
       try sync(copy)
@@ -35,7 +35,7 @@ extension FileSystem {
     }
   }
 
-  /// - Parameter check: looks at the open files after the copy is written and before it gets its name.
+  /// - Parameter check: called with both open files after the copy was written and before it gets its name.
   private func copy(
     _ from: String, to path: String, mode: UInt32,
     check: (_ copy: Int32, _ source: Int32) throws(PlatformError) -> Void
@@ -49,7 +49,7 @@ extension FileSystem {
     }
   }
 
-  /// Whether a file's bytes on its medium are those of `original`.
+  /// Whether the bytes of a file on its medium are equal to those of `original`.
   public func isOnMedium(_ path: String, like original: String) throws(PlatformError) -> Bool {
     let fd = try open(path)
     defer { close(fd) }
@@ -74,20 +74,20 @@ extension FileSystem {
     }
   }
 
-  /// Copies a file to a path that a person chose, perhaps in a foreign folder, and proves the copy. First it removes
-  /// the temporary files that killed processes left for this path, and nothing else.
+  /// Copies a file to a path that a person chose, and proves the copy. Before that, removes the temporary files that
+  /// killed processes left for this path. The folder may be a person's own, so no other files are removed.
   public func deliver(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     removeLeftovers(of: path)
     try copyAndProve(from, to: path, mode: mode)
   }
 
-  /// Removes the temporary files that killed processes left beside `path`. A file stays if it cannot be removed, or if
-  /// a running process is writing it.
+  /// Removes the temporary files that killed processes left beside `path`. A file that a running process writes
+  /// stays, and so does a file that cannot be removed.
   public func removeLeftovers(of path: String) {
     let (folder, prefix) = (Paths.parent(of: path), Self.temporaryName(for: Paths.name(of: path)))
     guard prefix != Self.temporaryPrefix, let names = try? list(folder) else { return }
     for name in names where name.utf8.starts(with: prefix.utf8) {
-      // If the rest of the name has another form, the file is foreign, or belongs to a longer name.
+      // With another form of the rest, another program made the file, or it belongs to a path with a longer name.
       guard Hexadecimal.bytes(of: String(name.utf8.dropFirst(prefix.utf8.count)) ?? "")?.count == 8 else { continue }
       let leftover = Paths.join(folder, name)
       guard (try? kind(leftover)) == .file, let fd = try? openLocked(leftover) else { continue }
@@ -96,11 +96,11 @@ extension FileSystem {
     }
   }
 
-  /// Calls `fill` to write a new file in the same folder. Renames the new file to `path` after it is safe on the
-  /// medium.
+  /// Calls `fill` to write a new file in the same folder, syncs it, and renames it to `path`.
   ///
-  /// On any failure, also of `fill`, the new file is removed and `path` is unchanged, with one exception. If the rename
-  /// succeeds and syncing the folder fails, the new file is at `path`. A power cut may then bring back the old file.
+  /// If anything fails, the new file is removed and `path` does not change. There is one exception: if the rename
+  /// succeeds and the sync of the folder fails, the new file is at `path`. A power cut may then bring the old file
+  /// back.
   public func replace(
     _ path: String, mode: UInt32, writing fill: (_ fd: Int32) throws(PlatformError) -> Void
   ) throws(PlatformError) {
@@ -109,7 +109,7 @@ extension FileSystem {
       try fillAndSync(aside.fd, fill)
       try rename(aside.path, to: path)
     } catch {
-      // The new file is no longer there if the rename succeeded. A second failure must not hide the first failure.
+      // After a successful rename there is no file at this path. An error here must not hide the first error.
       try? remove(aside.path)
       throw Paths.name(of: error.path) == Paths.name(of: aside.path) ? error.about(path) : error
     }
@@ -121,8 +121,8 @@ extension FileSystem {
     try sync(fd)
   }
 
-  /// Removes the file or folder at `path` with its content. Links are removed, and never followed. The path may be
-  /// missing.
+  /// Removes a file or a folder with its content. A link is removed, and its target is not touched. Does nothing if
+  /// there is no such path.
   public func removeTree(_ path: String) throws(PlatformError) {
     guard let kind = try kind(path) else { return }
     if kind == .directory {

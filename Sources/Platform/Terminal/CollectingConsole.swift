@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A console that stores the output, and takes the input from lists. With it, tests run commands in their own process.
+/// A console for tests. It stores the output, and reads the input from lists, so that commands run in the test's own
+/// process.
 public final class CollectingConsole: Console {
   private struct State {
     var out = ""
@@ -17,10 +18,10 @@ public final class CollectingConsole: Console {
   private let variables: [String: String]
 
   /// - Parameters:
-  ///   - answers: the lines that a user types.
-  ///   - secrets: the lines that a user types without echo.
+  ///   - answers: the lines that the user types.
+  ///   - secrets: the lines that the user types without echo.
   ///   - input: the bytes on standard input.
-  ///   - environment: the variables that are set.
+  ///   - environment: the environment variables.
   public init(
     answers: [String] = [], secrets: [String] = [], input: [UInt8] = [], environment: [String: String] = [:],
     traits: ConsoleTraits = ConsoleTraits()
@@ -32,7 +33,7 @@ public final class CollectingConsole: Console {
 
   /// All text on standard output so far.
   public var outText: String { state.withLock { $0.out } }
-  /// All text on both outputs so far, as a terminal shows it.
+  /// All text on standard output and standard error so far, in the order in which a terminal would show it.
   public var transcript: String { state.withLock { $0.transcript } }
   /// All text on standard error so far.
   public var errorText: String { state.withLock { $0.error } }

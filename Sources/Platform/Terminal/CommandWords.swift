@@ -1,10 +1,10 @@
-/// The words of this process's command line, without the program's own name.
+/// The words of the command line of this process, without the program's name.
 ///
-/// Linux allows any bytes in them. Swift puts U+FFFD in the place of each byte that is not UTF-8, so a path would name
-/// another file.
+/// Linux allows any bytes in these words. Swift replaces each byte that is not UTF-8 by U+FFFD, so a path with such
+/// bytes would mean another file.
 public struct CommandWords: Sendable {
   public let texts: [String]
-  /// The first word that is not UTF-8, as Swift shows it. nil: all words are UTF-8.
+  /// The first word that is not UTF-8, as Swift shows it; nil if all words are UTF-8.
   public let notText: String?
 
   public init() {

@@ -1,4 +1,4 @@
 import Glibc
 
-/// Ends the process with this exit code. Only the main function of a tool calls it. Commands return instead.
+/// Ends the process with this exit code. Only the main function of a tool calls this; commands return.
 public func endProcess(_ code: Int32) -> Never { exit(code) }

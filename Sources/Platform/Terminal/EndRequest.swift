@@ -1,14 +1,15 @@
 import Glibc
 
-/// The source of requests to end a process that would otherwise run for ever.
+/// A source of requests to end a command that would otherwise run for ever.
 public protocol EndRequest: Sendable {
-  /// Waits for this time, or until an end is requested. Returns whether an end was requested.
+  /// Waits until an end is requested, at most for this time. Returns whether it was requested.
   func comes(within milliseconds: Int64) throws(PlatformError) -> Bool
 }
 
-/// Requests by Ctrl-C, by a closed terminal, and by the signals of `kill` and systemd.
+/// Requests an end by Ctrl-C, by a closed terminal, or by the signals of `kill` and systemd.
 ///
-/// After the first call, these signals are held until the next call. So work in progress is completed.
+/// From the first call on, these signals no longer end the process at once. The next call reports them, so work in
+/// progress is completed.
 public struct EndBySignal: EndRequest {
   public init() {}
 
@@ -18,12 +19,12 @@ public struct EndBySignal: EndRequest {
   }
 }
 
-/// The signals by which a person or the system asks a process to end, held for this thread.
+/// Blocks the signals that ask a process to end, for this thread.
 struct HeldEndSignals {
   private static let numbers = [SIGTERM, SIGINT, SIGHUP]
   private let former: sigset_t
 
-  /// Holds the signals from now on.
+  /// Blocks the signals from now on.
   init() {
     var (signals, former) = (Self.all, sigset_t())
     _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, &former)
@@ -37,8 +38,8 @@ struct HeldEndSignals {
     return signals
   }
 
-  /// Waits for a held signal.
-  /// - Returns: its number; nil: none came within the time.
+  /// Waits for one of the blocked signals.
+  /// - Returns: the number of the signal; nil if none came within the time.
   static func next(within milliseconds: Int64) throws(PlatformError) -> Int32? {
     var (signals, pause) = (
       all, timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
@@ -46,14 +47,15 @@ struct HeldEndSignals {
     let number = unsafe sigtimedwait(&signals, nil, &pause)
     if number > 0 { return number }
     switch errno {
-    // The time is over, or another signal came. The caller calls again.
+    // The time is over, or another signal came. The caller calls this again.
     case EAGAIN, EINTR: return nil
     case let code: throw PlatformError(errno: code, operation: "wait for", path: "a signal")
     }
   }
 
-  /// Treats the signals as before.
-  /// - Parameter taken: a signal that came meanwhile. If the signals were held before, it still ends what waits for it.
+  /// Restores the former treatment of the signals.
+  /// - Parameter taken: a signal that came in between. If the signals were already blocked before, it is sent again,
+  ///   so that the code that waits for it gets it.
   func release(_ taken: Int32?) {
     var former = former
     if let taken, unsafe sigismember(&former, taken) == 1 { _ = kill(getpid(), taken) }

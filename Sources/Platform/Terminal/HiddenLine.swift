@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads a line without echo from the process's own terminal, even if its input and output are redirected.
+/// Reads a line without echo from the terminal of the process, even if its input and output are redirected.
 enum HiddenLine {
   private static let most = 1024
 
@@ -11,8 +11,8 @@ enum HiddenLine {
     var before = termios()
     guard unsafe tcgetattr(fd, &before) == 0 else { return nil }
     var quiet = before
-    // Keys are read one by one, and Ctrl-C is read as a key. Otherwise Ctrl-C would end the process and leave a
-    // terminal without echo.
+    // Keys are read one by one, and Ctrl-C is an ordinary key. Otherwise Ctrl-C would end the process while the
+    // terminal has no echo.
     quiet.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG)
     guard unsafe tcsetattr(fd, TCSAFLUSH, &quiet) == 0 else { return nil }
     defer { _ = unsafe tcsetattr(fd, TCSAFLUSH, &before) }
@@ -40,7 +40,7 @@ enum HiddenLine {
     return nil
   }
 
-  /// Removes the last character, with all bytes of its UTF-8.
+  /// Removes the last character with all its UTF-8 bytes.
   private static func removeCharacter(from line: inout [UInt8]) {
     while let last = line.popLast(), last & 0xc0 == 0x80 {}
   }

@@ -1,19 +1,20 @@
 import Glibc
 
-/// The end of a process by Ctrl-C, with a word about its work.
+/// Explains to the person what Ctrl-C did.
 ///
-/// Every step of the engine is whole or undone, whenever the process ends. So the process can end at once.
+/// Each step of a command is complete or undone, whenever the process ends. So the process may end at once.
 public enum Interruption {
-  /// From now on, Ctrl-C ends this process with a message. A command that holds the signal, such as `watch`, still
-  /// treats it in its own way. A process that was started to ignore Ctrl-C still ignores it.
+  /// From now on, Ctrl-C ends this process with a message. A command that blocks the signal, such as `watch`, still
+  /// handles it itself. A process that was started to ignore Ctrl-C still ignores it.
   public static func explain() {
-    // nil is SIG_DFL: the signal would end the process without a word.
+    // nil is SIG_DFL, the default: the signal would end the process without a message.
     guard signal(SIGINT, SIG_IGN) == nil else { return }
     signal(SIGINT) { _ in
-      // Only calls that a signal handler may use: signal-safety(7). The terminal has shown ^C in the same line.
+      // A signal handler may use only some calls: see signal-safety(7). The terminal has already shown ^C in this
+      // line.
       let words: StaticString = "\nStopped. Nothing is half done: run the same command again.\n"
       _ = unsafe write(STDERR_FILENO, words.utf8Start, words.utf8CodeUnitCount)
-      // As shells report a process that this signal ended.
+      // Shells use this exit code for a process that the signal has ended.
       _exit(128 + SIGINT)
     }
   }

@@ -1,4 +1,4 @@
-/// The progress of a long step, for people.
+/// The progress of a long phase of a command.
 public struct Progress: Hashable, Sendable {
   public enum Phase: String, Sendable {
     /// A bundle is verified. Counted in bytes.
@@ -15,7 +15,7 @@ public struct Progress: Hashable, Sendable {
 
   public let phase: Phase
   public let done: Int64
-  /// The number at the end of the phase; nil: it is not known yet.
+  /// The value of `done` at the end of the phase; nil if it is not known yet.
   public let total: Int64?
 
   public init(_ phase: Phase, _ done: Int64, of total: Int64? = nil) {
@@ -30,7 +30,7 @@ public protocol ProgressObserver: AnyObject, Sendable {
   func observe(_ progress: Progress)
 }
 
-/// Counts and reports the progress of a phase whose length is known.
+/// Counts and reports the progress of a phase whose total is known.
 public struct ProgressMeter {
   private let phase: Progress.Phase
   private let total: Int64

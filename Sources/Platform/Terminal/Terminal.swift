@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// The process's own standard input, output and error.
+/// The standard input, output and error of this process.
 ///
-/// The reader of the output may end early (`satchel log | head`). Then the rest of the output is dropped, and the
-/// command runs to its end. For this reason, creating a `Terminal` makes the process ignore SIGPIPE.
+/// The reader of the output may end early, as in `satchel log | head`. The rest of the output is then dropped, and
+/// the command runs to its end. So creating a `Terminal` makes the process ignore SIGPIPE.
 public final class Terminal: Console {
   private struct Output {
     var readerLeft = false
@@ -15,8 +15,8 @@ public final class Terminal: Console {
 
   public init() { signal(SIGPIPE, SIG_IGN) }
 
-  /// The first error in writing standard output, such as a full disk. After an error, the command's output is
-  /// incomplete.
+  /// The first error while standard output was written, for example a full disk; nil if there was none. After an
+  /// error the output is not complete.
   public var failure: PlatformError? { output.withLock { $0.failure } }
 
   public func out(_ text: String) {
@@ -44,7 +44,7 @@ public final class Terminal: Console {
   }
 
   public func error(_ text: String) {
-    // If standard error fails, nothing can be reported.
+    // If standard error fails, there is no place to report that.
     _ = writeFully(Array(text.utf8), to: STDERR_FILENO)
   }
 
@@ -62,15 +62,15 @@ public final class Terminal: Console {
 
   public static func isTerminal(_ fd: Int32) -> Bool { isatty(fd) == 1 }
 
-  /// The number of columns of a terminal; 80 if there is no terminal, or if it does not report its columns.
+  /// The width of a terminal in columns; 80 if there is no terminal, or if it does not report a width.
   public static func width(of fd: Int32) -> Int {
     var size = winsize()
     guard unsafe ioctl(fd, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
   }
 
-  /// Whether colours are written: only to a terminal that can show them, and only if `NO_COLOR` is empty or not set
-  /// (https://no-color.org).
+  /// Whether the output has colours: only on a terminal that can show them, and only if `NO_COLOR` is empty or not
+  /// set (https://no-color.org).
   public static func colourAllowed(onTerminal: Bool, noColor: String?, term: String?) -> Bool {
     onTerminal && (noColor ?? "").isEmpty && term != "dumb"
   }

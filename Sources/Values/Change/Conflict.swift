@@ -1,4 +1,4 @@
-/// Why a device's change could not be applied as it was.
+/// The reason why a device's change could not be taken as it was sent.
 public enum ConflictKind: String, Sendable, CaseIterable {
   case updateUpdate = "update/update"
   case deleteUpdate = "delete/update"
@@ -9,13 +9,13 @@ public enum ConflictKind: String, Sendable, CaseIterable {
   case constraint
   case forbidden
   case revoked
-  /// The device captured no change, but its row differs from the row that the hub sent.
+  /// The device's row differs from the row that the hub sent, and the device captured no change.
   case unseen
-  /// Another change of the same unit could not be applied.
+  /// Another change of the same unit could not be taken.
   case unit
 }
 
-/// The side whose value was taken, for a column or for the row.
+/// The side whose value or row stays.
 public enum Winner: String, Sendable {
   case hub, device
 }
@@ -26,7 +26,7 @@ public enum ConflictState: String, Sendable, CaseIterable {
   case open
   /// A policy has decided.
   case settled
-  /// The change waits until the missing row is there.
+  /// The change waits for something, for example a missing parent row.
   case held
   /// A person has decided.
   case resolved
@@ -37,7 +37,7 @@ public struct Field: Hashable, Sendable {
   public let name: Name
   public let value: Value
 
-  /// The most columns that a table of SQLite can have, whatever its build.
+  /// The most columns of a table in any build of SQLite.
   public static let most = 32_767
 
   public init(_ name: Name, _ value: Value) {
@@ -46,8 +46,7 @@ public struct Field: Hashable, Sendable {
   }
 }
 
-/// The id of a conflict. A disagreement always gets the same id, even if both sides find it, or one side finds it
-/// twice.
+/// The id of a conflict. The same disagreement always has the same id, even if both hub and device find it.
 public struct ConflictID: Hashable, Sendable, CustomStringConvertible {
   /// Thirty-two hexadecimal digits.
   public let text: String
@@ -67,7 +66,7 @@ public enum Operation: String, Sendable, CaseIterable {
   case insert, update, delete
 }
 
-/// A device's change that could not be applied as it was, with everything that people need to decide.
+/// A device's change that could not be taken as it was sent, with all that people need for a decision.
 public struct ConflictRecord: Hashable, Sendable {
   public var id: ConflictID
   public var device: ReplicaID
@@ -81,24 +80,24 @@ public struct ConflictRecord: Hashable, Sendable {
   public var state: ConflictState
   /// The values from which the device's change started; nil if there was no row.
   public var baseValues: [Field]?
-  /// The values that the hub's row had when the change came. nil: there was no row, or the reader of this record may
-  /// not see the row.
+  /// The values of the hub's row when the change came. nil if there was no row, or if the receiver of this record may
+  /// not see it.
   public var hubValues: [Field]?
   /// The device's values; nil if the device deleted the row.
   public var deviceValues: [Field]?
-  /// The winner of each column in which the sides disagree; empty if they disagree about the whole row.
+  /// The winner for each column that disagrees; empty if the rows disagree as a whole.
   public var winners: [ColumnWinner]
-  /// The winner, if the sides disagree about the whole row.
+  /// The winner, if the rows disagree as a whole.
   public var rowWinner: Winner
-  /// Why the change could not be applied, if the values do not show the reason. After a decision: the note of the
+  /// The reason why the change could not be taken, if the values do not show it. After a decision: the note of the
   /// person who decided.
   public var note: String?
-  /// The decision, and the person who made it. nil exactly if the state is not `resolved`.
+  /// The decision and the name of the person who made it; nil unless the state is `resolved`.
   public var decision: Decision?
-  /// The conflict that represents the unit to which the change belongs; nil: the change belongs to no unit.
+  /// The conflict that represents the change's unit; nil if the change is in no unit.
   public var unit: ConflictID?
 
-  /// Whether the change was applied, although its user has meanwhile lost the right to make it.
+  /// Whether the hub took the change as late work, after its user had lost the right to make it.
   public var isTakenLate: Bool { kind == .revoked && state == .settled && rowWinner == .device }
 
   public struct Decision: Hashable, Sendable {
@@ -149,7 +148,7 @@ public struct ColumnWinner: Hashable, Sendable {
   }
 }
 
-/// A decision about one conflict, on its way to the other side.
+/// A decision about a conflict, as a bundle carries it to the other replica.
 public struct Resolution: Hashable, Sendable {
   public enum Decision: String, Sendable, CaseIterable { case hub, device, set }
 
@@ -157,7 +156,7 @@ public struct Resolution: Hashable, Sendable {
   public let decision: Decision
   public let user: String
   public let stamp: Stamp
-  /// The generation in which the decision was written into the row.
+  /// The device's generation in which the decision was written into the row.
   public let generation: Generation
   public let note: String?
 

@@ -1,4 +1,4 @@
-/// A whole number that counts one kind of thing. The types keep it apart from the numbers that count other things.
+/// A whole number with its own type, so that it cannot be confused with numbers of another meaning.
 public protocol Counter: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible
 where RawValue == Int64 {
   init(rawValue: Int64)
@@ -30,13 +30,13 @@ public struct EmissionNumber: Counter {
   public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// The number of a unit: a group of changes in one generation of a device that belong together.
+/// The number of a unit in one generation of a device.
 public struct UnitNumber: Counter {
   public let rawValue: Int64
   public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// The hub's own counter of the row changes that it commits. It never leaves the hub.
+/// The hub's counter of committed row changes. It never leaves the hub.
 public struct Cursor: Counter {
   public let rawValue: Int64
   public init(rawValue: Int64) { self.rawValue = rawValue }

@@ -1,13 +1,13 @@
-/// Sets of numbers from 0 on. No two sets share a number, and sets can be joined.
+/// Disjoint sets of the numbers from 0 on. Two sets can be joined.
 ///
-/// The head of a set is its least number. Joining and finding take nearly constant time: paths are halved.
+/// The head of a set is its least number. Each operation takes nearly constant time, because paths are halved.
 public struct DisjointSets: Sendable {
   private var parents: [Int]
 
-  /// - Parameter count: the number of sets at first. Each has one number.
+  /// - Parameter count: the number of sets at the beginning, each with one number.
   public init(count: Int = 0) { parents = Array(0..<count) }
 
-  /// Adds a set with one new number, and returns the number.
+  /// Adds a set with one new number, and returns this number.
   public mutating func add() -> Int {
     parents.append(parents.count)
     return parents.count - 1

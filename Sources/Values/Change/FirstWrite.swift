@@ -1,7 +1,8 @@
-/// The first write of a row's change. If two copies of one database have the same first write, they share the change.
+/// The first write of a row in a generation. If it is the same in two copies of a database, both copies contain the
+/// same work.
 public struct FirstWrite: Hashable, Sendable {
-  /// The time of the write, by the device's clock at that time. No two writes of a row in one database have the same
-  /// stamp, unless the clock was set back.
+  /// The time of the write by the device's clock. In one database, two writes of a row have different stamps, unless
+  /// the clock was set back.
   public let stamp: Stamp
   /// Whether the row was not written again after this write.
   public let isOnly: Bool
@@ -11,7 +12,7 @@ public struct FirstWrite: Hashable, Sendable {
     self.isOnly = isOnly
   }
 
-  /// Reads the number that a table of pre-images stores. It is below zero if the row was written again.
+  /// Decodes the number in a table of pre-images. It is negative if the row was written again.
   public init(stored: Int64) { self.init(stamp: Stamp(abs(max(stored, -Int64.max))), isOnly: stored > 0) }
 
   public var stored: Int64 { isOnly ? stamp.rawValue : -stamp.rawValue }

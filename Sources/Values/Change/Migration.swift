@@ -4,12 +4,13 @@ public struct Migration: Hashable, Sendable {
   public let version: Int64
   public let sql: String
 
-  /// The limit on the length of a script, in bytes. A person writes scripts, so they are short.
+  /// The most bytes of a script. People write the scripts, so they are short.
   public static let maximumBytes = 256 << 10
 
-  /// How long the scripts of one step may run at the hub, in milliseconds. Meanwhile, other programs cannot write.
+  /// The longest time in milliseconds for all scripts of one new version at the hub. Other programs cannot write
+  /// meanwhile.
   public static let longestAtHub: Int64 = 10 * 60_000
-  /// How long the scripts of one step may run at a device, in milliseconds. A device may be much slower than the hub.
+  /// The longest time in milliseconds for all scripts of one new version on a device, which may be much slower.
   public static let longestAtDevice: Int64 = 30 * 60_000
 
   public init(version: Int64, sql: String) {

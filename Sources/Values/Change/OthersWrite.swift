@@ -1,11 +1,11 @@
-/// A statement for a device: others wrote a column of a row. Writes count only if they were made after the oldest
-/// emission that the device may have.
+/// The hub's statement to a device that others wrote a column of a row. It covers only writes after the oldest
+/// emission on which the device may be.
 public struct OthersWrite: Hashable, Sendable {
   public let column: Name
-  /// The stamp of the newest of these writes; nil: it is the row's own stamp.
+  /// The stamp of the newest of these writes; nil if it equals the row's stamp.
   public let stamp: Stamp?
-  /// The newest emission that does not contain the last of these writes. nil: no emission that the device may have
-  /// contains it.
+  /// The newest emission without the last of these writes. nil if no emission on which the device may be contains
+  /// that write.
   public let after: EmissionNumber?
 
   public init(column: Name, stamp: Stamp?, after: EmissionNumber?) {

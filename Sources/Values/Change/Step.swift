@@ -1,4 +1,4 @@
-/// One column of an update: its former value and its new value.
+/// A column of an update, with its former and its new value.
 public struct ColumnChange: Hashable, Sendable {
   public let column: Int
   public let was: Value
@@ -25,7 +25,7 @@ extension Row {
   }
 }
 
-/// The change from one image of a row to another image of the row.
+/// The difference between two states of a row.
 public enum Change: Hashable, Sendable {
   case insert(Row)
   case update([ColumnChange])
@@ -39,10 +39,10 @@ public struct Step: Hashable, Sendable {
   public let generation: Generation
   /// The stamp of the last write.
   public let stamp: Stamp
-  /// The first write of the step; nil: it is not known.
+  /// The first write of the row in the generation; nil if it is not known.
   public let first: FirstWrite?
   public let change: Change
-  /// The unit to which the change belongs, among the units of its generation. nil: the change is applied by itself.
+  /// The unit of the change, within its generation; nil if the change is in no unit.
   public var unit: UnitNumber?
 
   public init(
@@ -65,7 +65,7 @@ extension Step {
     Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change, unit: unit)
   }
 
-  /// The approximate memory of the step's values, in bytes.
+  /// The approximate size of the step's values in memory, in bytes.
   public var byteCount: Int {
     switch change {
     case .insert(let row), .delete(let row): row.byteCount
@@ -75,8 +75,8 @@ extension Step {
 }
 
 extension Change {
-  /// The change that leads from one image of a row to the next image; nil if the images are equal. A nil image means
-  /// that the row does not exist.
+  /// The change from one state of a row to the next; nil if both are equal. A nil state means that the row does not
+  /// exist.
   public init?(from before: Row?, to after: Row?) {
     switch (before, after) {
     case (nil, nil): return nil

@@ -4,25 +4,25 @@ public struct Row: Hashable, Sendable {
 
   public init(_ values: [Value]) { self.values = values }
 
-  /// The approximate memory of the row's values, in bytes.
+  /// The approximate size of the row's values in memory, in bytes.
   public var byteCount: Int { values.reduce(0) { $0 + $1.byteCount } }
 
-  // The subscript is inlined into the caller's code, so that reading a value does not retain the value.
+  // The subscript is inlinable, because the caller's code then reads a value without retaining it.
   @inlinable public subscript(column: Int) -> Value {
     get { values[column] }
     set { values[column] = newValue }
   }
 }
 
-/// A reference from columns of one table to columns of another.
+/// A reference from columns of one table to columns of a parent table.
 public struct ForeignKey: Hashable, Sendable {
   /// The positions of the reference's columns in the table that refers.
   public let columns: [Int]
   public let parent: Name
-  /// The names of the columns in the parent table to which the reference leads.
+  /// The names of the parent table's columns to which the reference leads.
   public let parentColumns: [Name]
-  /// Whether the delete of a row deletes the rows that refer to it. SQLite deletes them for ON DELETE CASCADE. If only
-  /// the dataset declares the reference, an app deletes them.
+  /// Whether a delete of the parent also deletes the rows that refer to it. SQLite does that for ON DELETE CASCADE.
+  /// For a reference that only the dataset declares, the app does it.
   public let deletesChildren: Bool
 
   public init(columns: [Int], parent: Name, parentColumns: [Name], deletesChildren: Bool = false) {
@@ -33,10 +33,10 @@ public struct ForeignKey: Hashable, Sendable {
   }
 }
 
-/// The structure of one table for all modules above SQL: its columns, its key and its references.
+/// The columns, the key and the references of one table, for code that does not use SQL.
 public struct TableSchema: Hashable, Sendable {
   public let name: Name
-  /// The columns that are stored and can be written. Generated columns are not among them.
+  /// The stored columns, which can be written. Generated columns are not among them.
   public let columns: [Name]
   /// The positions of the primary key's columns, in the key's order.
   public let key: [Int]

@@ -1,4 +1,4 @@
-/// Names a row of a database by its table and its key.
+/// Identifies a row in a database by its table and its key.
 public struct RowInTable: Hashable, Sendable {
   public let table: Name
   public let key: RowKey

@@ -1,9 +1,8 @@
-/// The values of a row's primary key, in the key's own order, as one row spells them.
+/// The values of a row's primary key, in the order of the key, as one row spells them.
 ///
-/// SQLite holds one row for the numbers 1 and 1.0, so they are one key here, too. Two keys are the same if their texts
-/// and blobs have the same bytes and their numbers are equal. A column without a type stores 1 and 1.0 as they were
-/// written. So a write may replace 1 by 1.0, and the row stays the same row. Texts that are equal only by a collation
-/// are different keys.
+/// Two keys are equal if their texts and blobs have the same bytes and their numbers are equal. So 1 and 1.0 are the
+/// same key, because SQLite has only one row for both. A column without a type stores 1 and 1.0 as they were written,
+/// so a write may change the spelling of a row's key. Texts that are equal only by a collation are different keys.
 ///
 /// https://sqlite.org/datatype3.html, section 4.2.
 public struct RowKey: Sendable {
@@ -11,12 +10,12 @@ public struct RowKey: Sendable {
 
   public init(_ values: [Value]) { self.values = values }
 
-  /// The canonical spelling of the key, which is the same for all equal keys. Real numbers without a fraction become
+  /// The spelling of the key that all equal keys have in common. Real numbers without a fraction are written as
   /// integers.
   public var oneSpelling: RowKey { RowKey(values.map { $0.wholeNumber.map { .integer($0) } ?? $0 }) }
 
-  /// The spellings of all keys that equal this key: each whole number may be an integer or a real. nil: there are too
-  /// many to look for each of them.
+  /// All spellings of the key, with each whole number as integer and as real number; nil if there are too many to
+  /// look up.
   public var spellings: [RowKey]? {
     var keys: [[Value]] = [[]]
     for value in values {
@@ -41,7 +40,7 @@ extension RowKey: Hashable {
 }
 
 extension Value {
-  /// Whether SQLite treats this value and another one as the same key value: the same bytes or the same number.
+  /// Whether SQLite treats both values as the same value of a key: equal bytes or equal numbers.
   public func isSameInKey(as other: Value) -> Bool {
     switch (self, other) {
     case (.integer, .real), (.real, .integer), (.real, .real):
@@ -51,7 +50,7 @@ extension Value {
     }
   }
 
-  /// This value and all values that are the same number. SQLite stores the real -0.0 as it is.
+  /// All values that are the same number as this value. SQLite stores the real number -0.0 as it is.
   fileprivate var equalNumbers: [Value] {
     guard let whole = wholeNumber else { return [self] }
     if whole == 0 { return [.integer(0), .real(0), .real(-0.0)] }
@@ -59,7 +58,7 @@ extension Value {
     return [.integer(whole)] + (Int64(exactly: real) == whole ? [.real(real)] : [])
   }
 
-  /// The value as a whole number, if it is an integer or a real without a fraction; nil otherwise.
+  /// The value as a whole number; nil if it is neither an integer nor a real number without a fraction.
   fileprivate var wholeNumber: Int64? {
     switch self {
     case .integer(let number): number

@@ -1,12 +1,12 @@
 /// The value of one column of one row, with its SQLite storage class.
 ///
-/// Two values are equal only if they have the same storage class and the same bits: 1 is not 1.0, and -0.0 is not 0.0.
-/// Texts are compared as bytes, even if Unicode treats two texts as equal.
+/// Two values are equal only if they have the same storage class and the same bits. 1 differs from 1.0, and 0.0 from
+/// -0.0. Texts are compared as bytes.
 public enum Value: Sendable {
   case null
   case integer(Int64)
   case real(Double)
-  /// The bytes of a text. They should be UTF-8, but SQLite never checks that.
+  /// The bytes of a text. They should be UTF-8, but SQLite does not check that.
   case text([UInt8])
   case blob([UInt8])
 
@@ -48,7 +48,7 @@ extension Value: Hashable {
 }
 
 extension Value {
-  /// Whether both values look the same to a person. A number and the text that shows this number look the same.
+  /// Whether both values look the same to people. A number and the text of this number look the same.
   public func saysSame(as other: Value) -> Bool {
     if self == other { return true }
     return switch (shown, other.shown) {

@@ -1,5 +1,5 @@
 extension Value {
-  /// Whether SQLite sorts this value before another value. The collation is BINARY. Its order is NULL, numbers, texts
+  /// Whether SQLite sorts this value before another one, with the collation BINARY. The order is NULL, numbers, texts
   /// by their bytes, blobs.
   ///
   /// https://sqlite.org/datatype3.html, section 4.1.
@@ -25,8 +25,8 @@ extension Value {
 }
 
 extension Int64 {
-  /// Whether this number is less than a double. A conversion could round one of the two numbers, so their exact values
-  /// are compared.
+  /// Whether this number is less than a double. Their exact values are compared, because a conversion could round one
+  /// of them.
   fileprivate func isBefore(_ other: Double) -> Bool {
     if other >= 0x1p63 { return true }
     if other < -0x1p63 { return false }
@@ -36,7 +36,7 @@ extension Int64 {
 }
 
 extension RowKey {
-  /// Whether SQLite sorts this key before another one of the same table.
+  /// Whether SQLite sorts this key before another key of the same table.
   public func isBeforeInSQL(_ other: RowKey) -> Bool {
     for (a, b) in zip(values, other.values) {
       if a.isBeforeInSQL(b) { return true }
