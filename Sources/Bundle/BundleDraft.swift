@@ -3,16 +3,17 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// A bundle that is being made. The caller adds lines and files. `seal` signs them, and `write` writes the file.
+/// A bundle that is being made. The caller adds lines and files, then calls `seal` to sign them, then `write` to
+/// write the file.
 public struct BundleDraft: ~Copyable {
   private let platform: Platform
   private let folder: StagingFolder
   private var entries: [StagedEntry] = []
   private var counts: [EntryName: Int64] = [:]
-  /// The critical features that the added content needs.
+  /// The features that a reader must support to read the added content.
   private var critical: [Manifest.Critical] = []
 
-  /// An entry that is complete in the folder.
+  /// An entry whose file is complete.
   struct StagedEntry {
     let name: EntryName
     let path: String
@@ -27,22 +28,21 @@ public struct BundleDraft: ~Copyable {
     }
   }
 
-  /// - Parameter parent: a folder on the file system on which the bundle will be.
+  /// - Parameter parent: a folder on the same file system as the finished bundle.
   public init(in parent: String, platform: Platform) throws(PlatformError) {
     self.platform = platform
     folder = try StagingFolder(in: parent, platform: platform)
   }
 
-  /// The path at which an entry's file may be built before it is added.
+  /// The path at which the caller may build the file of an entry before it adds the entry.
   public func file(_ name: String) -> String { folder.file(name) }
 
-  /// Adds the lines that `body` writes. Adds no entry if `body` writes no line.
+  /// Adds the lines that `body` writes. If `body` writes no line, no entry is added.
   public mutating func addChanges(_ body: (_ line: (ChangeLine) throws -> Void) throws -> Void) throws {
     try addLines(.changes, body)
   }
 
-  /// Adds the lines that `maker` makes from the items that `body` adds. The lines have the order of the items. Another
-  /// core makes the lines.
+  /// Adds one line for each item that `body` adds, in the same order. `maker` makes the lines on another core.
   public mutating func addChanges<Maker: ChangeLineMaker>(
     by maker: Maker, _ body: (_ add: (Maker.Item) throws -> Void) throws -> Void
   ) throws {
@@ -54,10 +54,10 @@ public struct BundleDraft: ~Copyable {
     try add(.changes, entry.finish(), tally)
   }
 
-  /// Adds the lines of steps, ordered by their places. Lines of one place keep their order.
+  /// Adds the lines of steps, sorted by their `ApplyOrder`. Lines with the same order stay as they came.
   /// - Parameters:
-  ///   - tables: the tables that steps refer to by index.
-  ///   - first: lines to write before all steps.
+  ///   - tables: the tables. Each step names one of them by its index.
+  ///   - first: lines that come before the lines of all steps.
   public mutating func addSteps(
     of tables: [TableSchema], behind first: [ChangeLine],
     _ body: (_ step: (ApplyOrder, _ table: Int, Step) throws -> Void) throws -> Void
@@ -82,7 +82,7 @@ public struct BundleDraft: ~Copyable {
     try addConflicts { add in for record in records { try add(record) } }
   }
 
-  /// Adds each conflict that `body` passes on, in their order.
+  /// Adds each conflict that `body` passes to its argument, in this order.
   public mutating func addConflicts(_ body: (_ add: (ConflictRecord) throws -> Void) throws -> Void) throws {
     try addLines(.conflicts, body)
   }
@@ -104,24 +104,24 @@ public struct BundleDraft: ~Copyable {
     require([.state])
   }
 
-  /// - Parameter migrations: in the order of their versions.
+  /// - Parameter migrations: the migrations in the order of their versions.
   public mutating func addMigrations(_ migrations: [Migration]) throws {
     try addLines(.migrations) { line in for migration in migrations { try line(migration) } }
   }
 
-  /// Copies from a verified bundle the lines about rows, decisions and attached files, and the attached files.
+  /// Copies the lines about rows, decisions and attachments from a verified bundle, and the attachments themselves.
   public mutating func addContents(of bundle: borrowing VerifiedBundle) throws {
     try copy([.changes, .resolutions, .attachments], of: bundle)
     require(Set(bundle.manifest.critical).subtracting([.state, .continues]))
   }
 
-  /// Copies from a verified bundle the lines about attached files, and the attached files.
+  /// Copies the lines about attachments from a verified bundle, and the attachments themselves.
   public mutating func addAttachments(of bundle: borrowing VerifiedBundle) throws {
     try copy([.attachments], of: bundle)
     require(Set(bundle.manifest.critical).intersection([.attachments]))
   }
 
-  /// Copies the attached files of a bundle, and these entries.
+  /// Copies the attachments and these entries of a bundle.
   private mutating func copy(_ names: [EntryName], of bundle: borrowing VerifiedBundle) throws {
     for entry in bundle.entryList {
       guard entry.name.isBlob || names.contains(entry.name), let source = bundle.path(of: entry.name) else { continue }
@@ -136,18 +136,18 @@ public struct BundleDraft: ~Copyable {
     for name in names { counts[name] = sizes[name] }
   }
 
-  /// Adds a database that was built at `path`, which must be in this draft's folder.
+  /// Adds a database as the snapshot. The caller has built it at `path`, in this draft's folder.
   public mutating func addSnapshot(at path: String) throws {
     entries.append(try staged(.snapshot, at: path))
   }
 
-  /// Adds the database with the files of a backup. It was built at `path` in this draft's folder.
+  /// Adds the database with the files of a backup. The caller has built it at `path`, in this draft's folder.
   public mutating func addFiles(at path: String) throws {
     entries.append(try staged(.files, at: path))
   }
 
-  /// Copies an attached file into this draft's folder. The bundle carries the file only if `addAttachments` receives
-  /// it. Returns nil if the file has more than `limit` bytes by now.
+  /// Copies an attachment into this draft's folder. The bundle carries it only if `addAttachments` gets the result.
+  /// Returns nil if the file has more than `limit` bytes.
   public func stage(_ fd: Int32, limit: Int64) throws -> StagedFile? {
     var entry = try EntryWriter(in: folder)
     var pieces = platform.files.pieces(of: fd)
@@ -161,15 +161,15 @@ public struct BundleDraft: ~Copyable {
     return try entry.finish()
   }
 
-  /// Adds lines about attached files, and the contents of the files in `carried`.
-  /// - Parameter received: files that came from the other side.
+  /// Adds the lines about attachments, and the content of the attachments in `carried`.
+  /// - Parameter received: attachments that came from the other replica.
   public mutating func addAttachments(
     _ carried: [CarriedFile], received: [AttachmentLine]
   ) throws {
     let files = carried.map {
       AttachmentLine(path: $0.path, digest: $0.file.digest, content: .file(bytes: $0.file.bytes, was: $0.was))
     }
-    // If the other side does not learn that a file came, it sends the file again.
+    // Only so many receipts fit. Without a receipt the other replica sends the file once more, which does no harm.
     let told = received.prefix(BundleLimits.mostAttachments - files.count)
     try addLines(.attachments) { line in
       for entry in (files + told).sorted(by: AttachmentLine.precedes) { try line(entry) }
@@ -182,20 +182,20 @@ public struct BundleDraft: ~Copyable {
     }
   }
 
-  /// A file in a draft's folder: an attached file's content, or an entry.
+  /// A file in the draft's folder: the content of an attachment or of an entry.
   public struct StagedFile: Sendable {
     let path: String
     public let bytes: Int64
     public let digest: Digest
   }
 
-  /// An attached file that a bundle will carry.
+  /// An attachment that a bundle will carry.
   public struct CarriedFile: Sendable {
     let path: AttachmentPath
     let file: StagedFile
     let was: Digest?
 
-    /// - Parameter was: the version of the file that the other side has; nil: no version is known.
+    /// - Parameter was: the version of the file that the other replica has; nil if no version is known.
     public init(_ path: AttachmentPath, _ file: StagedFile, was: Digest? = nil) {
       self.path = path
       self.file = file
@@ -203,8 +203,7 @@ public struct BundleDraft: ~Copyable {
     }
   }
 
-  /// Adds a piece of another bundle's file: the next `bytes` bytes of `source`, or all remaining bytes if there are
-  /// fewer.
+  /// Adds a piece of another bundle's file: the next `bytes` bytes of `source`, or fewer at its end.
   mutating func addPart(_ bytes: Int64, of source: any ByteSource) throws {
     var entry = try EntryWriter(in: folder)
     var buffer: [UInt8] = []
@@ -242,7 +241,7 @@ public struct BundleDraft: ~Copyable {
     entries.append(StagedEntry(name, file))
   }
 
-  /// Records features that a reader must support to read the added content.
+  /// Records features that a reader of this bundle must support.
   public mutating func require(_ features: Set<Manifest.Critical>) {
     critical += features.subtracting(critical).sorted { $0.rawValue < $1.rawValue }
   }
@@ -257,8 +256,8 @@ public struct BundleDraft: ~Copyable {
 
   // MARK: sealing
 
-  /// Signs the content. Nothing may be added afterwards. The signing time depends only on the number of entries. So the
-  /// caller can seal the bundle while the database is locked, and compress the file afterwards.
+  /// Signs the content. Nothing may be added after that. The time for it depends only on the number of entries. So
+  /// the caller can seal the bundle while it holds the database's lock, and write the file later.
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
     var manifest = manifest
     manifest.critical = critical + (manifest.body.continuation == nil ? [] : [.continues])
@@ -279,9 +278,9 @@ public struct BundleDraft: ~Copyable {
       heads: [(.signature, signature.fileBytes), (.sums, sumsBytes), (.manifest, manifestBytes)])
   }
 
-  /// Writes the sealed bundle to a new synced file with a temporary name in the draft's folder. Returns the file's
-  /// path. The caller renames the file when its database has a record of the bundle.
-  /// - Parameter recipients: the recipients of the encrypted file; empty: it is not encrypted.
+  /// Writes the sealed bundle to a new file with a temporary name in the draft's folder, and syncs it. Returns the
+  /// path. The caller renames the file after its database has recorded the bundle.
+  /// - Parameter recipients: the recipients of the encrypted file; empty if it is not encrypted.
   public func write(_ sealed: SealedBundle, for recipients: [AgeRecipient] = []) throws -> String {
     let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
     defer { platform.files.close(made.fd) }
@@ -305,22 +304,22 @@ public struct BundleDraft: ~Copyable {
   }
 }
 
-/// A signed bundle that is still in its draft's folder, entry by entry.
+/// A signed bundle whose entries are still separate files in the draft's folder.
 public struct SealedBundle: Sendable {
   public let manifest: Manifest
-  /// The digest of B2SUMS. Later bundles name this bundle by this digest in their `chain`.
+  /// The digest of B2SUMS. The `chain` of later bundles names this bundle by it.
   public let digest: Digest
-  /// The small entries before all others.
+  /// The small entries at the beginning.
   let heads: [(name: EntryName, bytes: [UInt8])]
 }
 
 extension Manifest {
-  /// The comment above the signature of every bundle. It is fixed, so that no byte of a bundle can be chosen freely.
+  /// The untrusted comment of each bundle's signature. It is always the same, so that no bytes can be hidden in it.
   static let untrustedComment = "signature of B2SUMS in a Satchel bundle"
 
-  /// The signature's trusted comment. It contains the key. At the first contact with a sender, the reader takes the key
-  /// from this comment. The reader checks the signature before it reads anything else. A person compares the key's
-  /// fingerprint afterwards.
+  /// The trusted comment of the signature. It contains the public key. At the first contact with a sender, the reader
+  /// takes the key from here, and checks the signature with it before it reads anything else. A person then compares
+  /// the key's fingerprint.
   func trustedComment(signer: PublicKey) -> String {
     """
     satchel \(kind.rawValue) \(bundle) dataset=\(dataset) from=\(from.id) to=\(to.id) number=\(number) \

@@ -1,29 +1,29 @@
 import SatchelCrypto
 import SatchelValues
 
-/// Why a bundle was refused, or could not be written. Nothing of a refused bundle is used.
+/// The reason why a bundle was refused, or could not be written. No part of a refused bundle is used.
 public enum BundleError: ExplainedError, Equatable {
-  /// The file is not a tar, or not compressed as bundles are.
+  /// The file is no tar archive, or is not compressed as a bundle is.
   case notABundle(String)
   case truncated
   case trailingData
-  /// An entry that is unknown, out of order, duplicated, or not a plain file.
+  /// An entry is unknown, out of order, repeated, or not a plain file.
   case entry(String, String)
   case tooLarge(String, limit: Int64)
-  /// The bundle is signed with a key that is not trusted here.
+  /// The bundle is signed with a key that this replica does not trust.
   case unknownKey(String)
   case badSignature(String)
   case digest(String)
-  /// The signature is right, but the signed content breaks the format's rules.
+  /// The signature is right, but the content breaks the rules of the format.
   case manifest(String)
   case line(entry: String, number: Int, String)
   case newerFormat(String)
   case archive(String)
-  /// The file is encrypted for another recipient or in another way, or the file could not be encrypted.
+  /// The file is encrypted for another recipient or in another way. Or a file could not be encrypted.
   case encryption(AgeError)
-  /// There would be more volumes than allowed; `least` is the smallest allowed size of a volume.
+  /// The bundle would have too many volumes. `least` is the smallest size of a volume that would work.
   case tooManyVolumes(Int64, most: Int64, least: Int64)
-  /// The row is too large for every reader, so it is not written either.
+  /// A row is larger than any reader accepts, so it is not written.
   case rowTooLarge(String, limit: Int)
 
   public var code: Reason {

@@ -2,18 +2,18 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// Reads and verifies bundles. There is no other way to read a bundle. The reader decodes the file within limits, and
-/// checks the signature, the manifest and the digests.
+/// Reads and verifies bundles; no other code reads them. It decodes a file within limits, and checks the signature,
+/// the manifest and the digests.
 ///
-/// Before the signature is checked, only the signature and B2SUMS are read. Every entry after the manifest is digested
-/// while it arrives in a staging folder. An entry is parsed only if its digest is the signed digest.
+/// Before the signature is checked, only the signature and B2SUMS are read. Each entry after the manifest is digested
+/// while it is written to a staging folder. An entry is parsed only if its digest is the signed one.
 public struct BundleReader {
-  /// The public key with which a signature must be checked.
+  /// The public keys that may have signed a bundle.
   public enum Trust: Sendable {
-    /// Keys that are known here, found by the id in the signature.
+    /// Keys that this replica knows. The id in the signature selects the key.
     case keys([PublicKey])
-    /// The first bundle from a sender: its key is in the signature's comment. The signature proves that the sender
-    /// holds the key. A person must compare its fingerprint to confirm that it is the right key.
+    /// For the first bundle from a sender. The key is in the signature's comment, and the signature proves only that
+    /// the sender has this key. A person must compare the fingerprint to know whose key it is.
     case firstContact
   }
 
@@ -21,7 +21,8 @@ public struct BundleReader {
   private let limits: BundleLimits
   private let identities: () throws -> [AgeIdentity]
 
-  /// - Parameter identities: returns the identities that decrypt bundles; called only for an encrypted bundle.
+  /// - Parameter identities: returns the age identities that decrypt bundles. It is called only for an encrypted
+  ///   bundle.
   public init(
     platform: Platform, identities: @escaping () throws -> [AgeIdentity] = { [] }, limits: BundleLimits = BundleLimits()
   ) {
@@ -30,13 +31,13 @@ public struct BundleReader {
     self.limits = limits
   }
 
-  /// Reads and verifies the file at `path`, and keeps its entries in a new folder inside `staging`.
+  /// Reads and verifies the file at `path`. Its entries are then in a new folder inside `staging`.
   ///
-  /// Throws a `BundleError` if the file is refused. Then nothing of it remains in `staging`.
-  /// - Parameter admit: receives the verified manifest, and throws if the rest of the file should not be read. So a
-  ///   bundle for another replica, or from a stranger, does not fill the disk.
-  /// - Parameter file: whether to keep the file as it was read, for the workspace.
-  /// - Parameter admitSize: receives the size of all entries, and throws if there is no room for them.
+  /// Throws a `BundleError` if the file is refused. Then nothing of the file is left in `staging`.
+  /// - Parameter admit: gets the verified manifest, and throws if the rest must not be read. So a bundle for another
+  ///   replica or from a stranger cannot fill the disk.
+  /// - Parameter file: whether the reader keeps a copy of the file for the workspace.
+  /// - Parameter admitSize: gets the size of all entries, and throws if there is no room for them.
   public func read(
     _ path: String, trust: Trust, staging: String, file keeping: FileKeeping = .notKept,
     admit: (_ manifest: Manifest, _ signer: PublicKey) throws -> Void = { _, _ in },
@@ -66,12 +67,12 @@ public struct BundleReader {
       platform: platform)
   }
 
-  /// The signed manifest of a bundle. Nothing after it is read.
+  /// The verified manifest of a bundle. Nothing after the manifest is read.
   public func manifest(of path: String, trust: Trust) throws -> Manifest {
     try identity(of: path, trust: trust).manifest
   }
 
-  /// A bundle's manifest, the digest of its B2SUMS, the signature of B2SUMS, and the signer's key.
+  /// The verified beginning of a bundle: the manifest, the digest and the signature of B2SUMS, and the signer's key.
   public struct Identity: Sendable {
     public let manifest: Manifest
     public let digest: Digest
@@ -79,7 +80,7 @@ public struct BundleReader {
     public let signer: PublicKey
   }
 
-  /// Returns the identity of a bundle. Nothing after the manifest is read.
+  /// Reads and verifies the beginning of a bundle. Nothing after the manifest is read.
   public func identity(of path: String, trust: Trust) throws -> Identity {
     try withOpened(path) {
       var tar = try TarReader(from: ZstdSource(limits: limits, $0))
@@ -88,8 +89,8 @@ public struct BundleReader {
     }
   }
 
-  /// Returns the identity of a bundle; nil if the file is damaged, missing, no bundle, or refused for another reason.
-  /// Throws disk errors, because they say nothing about the file.
+  /// Like `identity`, but returns nil if the file is missing or refused for any reason. Other errors of the disk are
+  /// thrown, because they say nothing about the file.
   public func identityIfSound(of path: String, trust: Trust) throws -> Identity? {
     do { return try identity(of: path, trust: trust) } catch is BundleError {
       return nil
@@ -98,12 +99,12 @@ public struct BundleReader {
     }
   }
 
-  /// Returns the manifest of a bundle; nil if the file is damaged, missing, no bundle, or refused for another reason.
+  /// Like `manifest`, but returns nil if the file is missing or refused for any reason.
   public func manifestIfSound(of path: String, trust: Trust) throws -> Manifest? {
     try identityIfSound(of: path, trust: trust)?.manifest
   }
 
-  /// The small entries at the beginning of every bundle, verified.
+  /// The verified small entries at the beginning of a bundle.
   private struct Head {
     let manifest: Manifest
     let entries: [Manifest.Entry]
@@ -132,7 +133,7 @@ public struct BundleReader {
       throw BundleError.manifest("its entries differ from those in B2SUMS")
     }
 
-    // Each size is bounded by the manifest's limits, so the sum does not overflow.
+    // The manifest's rules limit each size, so the sum cannot overflow.
     guard entries.reduce(0, { $0 + $1.bytes }) <= limits.totalBytes else {
       throw BundleError.tooLarge("Its whole content", limit: limits.totalBytes)
     }
@@ -140,27 +141,27 @@ public struct BundleReader {
       manifest: manifest, entries: entries, signer: key, signature: signature, sums: sums, digest: Digest.of(sumsBytes))
   }
 
-  /// The content of a file, decrypted if it is encrypted.
+  /// The content of a file, decrypted if the file is encrypted.
   private func opened(_ source: any ByteSource) throws -> any ByteSource {
     let file = try PeekedSource(source, count: 64)
     return try AgeOpener.isAge(file.beginning) ? AgeSource(file, identities()) : file
   }
 
-  /// Passes the file's content to `body`, decrypted if it is encrypted.
+  /// Calls `body` with the content of a file, decrypted if the file is encrypted.
   func withOpened<T>(_ path: String, _ body: (any ByteSource) throws -> T) throws -> T {
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
     return try body(opened(FileSource(fd, files: platform.files)))
   }
 
-  /// Whether a file is encrypted, according to its first bytes.
+  /// Whether the first bytes of a file show that it is encrypted.
   public func isEncrypted(_ path: String) throws -> Bool {
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
     return AgeOpener.isAge(try PeekedSource(FileSource(fd, files: platform.files), count: 64).beginning)
   }
 
-  /// Whether a file may be a bundle, according to its first bytes: it is encrypted, or compressed as bundles are. A
+  /// Whether the first bytes of a file allow that it is a bundle: it is encrypted, or compressed as a bundle is. A
   /// film or a picture is neither.
   public static func mayBeBundle(_ path: String, _ files: any FileSystem) throws -> Bool {
     let fd = try files.open(path)
@@ -188,7 +189,7 @@ public struct BundleReader {
     }
   }
 
-  /// Tries every key that has the signature's id: anyone can make a key with the id of another key.
+  /// Tries each known key with the signature's id, because anyone can make a key with the id of another key.
   private func verify(_ signature: Signature, _ sums: [UInt8], _ known: [PublicKey]) throws(BundleError) -> (
     PublicKey, Signature, comment: String
   ) {
@@ -201,7 +202,7 @@ public struct BundleReader {
     throw failure
   }
 
-  /// The next entry, which must have this name and fit into memory.
+  /// Reads the next entry into memory. It must have this name.
   private func small(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Int(try header(name, of: &tar, limit: limit)))
     _ = try tar.read(into: &bytes)
@@ -242,7 +243,7 @@ public struct BundleReader {
   }
 }
 
-/// A name from an archive in a form that can be shown to a person: short, and without control characters.
+/// A name from an archive in a form that is safe to show: short and without control characters.
 private func printable(_ name: [UInt8]) -> String {
   let safe = name.prefix(60).map { (32..<127).contains($0) ? String(UnicodeScalar($0)) : "?" }.joined()
   return "\"\(safe)\""

@@ -1,7 +1,8 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// Encrypts a bundle's file in place, unless it is encrypted already. A file with this name exists at every moment.
+/// Replaces a bundle's file by its encrypted form, unless it is already encrypted. At every moment there is a file
+/// with this name.
 public func encryptInPlace(_ path: String, for recipients: [AgeRecipient], platform: Platform) throws {
   let files = platform.files
   let fd = try files.open(path)
@@ -18,7 +19,7 @@ public func encryptInPlace(_ path: String, for recipients: [AgeRecipient], platf
     try files.sync(aside.fd)
     try files.rename(aside.path, to: path)
   } catch {
-    // The temporary file is incomplete, so it must not remain.
+    // The temporary file is incomplete, so it is removed.
     try? files.remove(aside.path)
     throw error
   }

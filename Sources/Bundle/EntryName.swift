@@ -1,11 +1,11 @@
 import SatchelCrypto
 import SatchelValues
 
-/// The entries that a bundle may have, in their order.
+/// The entries that a bundle may have, in their order in the file.
 public enum EntryName: Hashable, Sendable, Comparable {
   case signature, sums, manifest, changes, resolutions, conflicts, dataset, migrations, snapshot, part, files,
     attachments, state
-  /// An attached file's content, named by the beginning of its digest.
+  /// The content of an attachment. The name contains the beginning of its digest.
   case blob(BlobName)
 
   /// The entries with fixed names.
@@ -22,10 +22,10 @@ public enum EntryName: Hashable, Sendable, Comparable {
     return Self.fixed[place].text
   }
 
-  /// nil if no entry of this format has the name.
+  /// nil if the format has no entry of this name.
   public init?(rawValue: String) { self.init(bytes: rawValue.utf8) }
 
-  /// The entry with this name; nil if no entry of this format has the name.
+  /// The entry with this name; nil if the format has no such entry.
   init?(bytes: some Sequence<UInt8>) {
     let bytes = Array(bytes)
     if let known = Self.fixed.first(where: { $0.text.utf8.elementsEqual(bytes) }) {
@@ -44,7 +44,7 @@ public enum EntryName: Hashable, Sendable, Comparable {
     return false
   }
 
-  /// The name of the entry's file, without a path, in the folder in which a bundle is made or read.
+  /// The name of the entry's file in the folder of a draft or of a reader.
   var fileName: String {
     if case .blob(let blob) = self { return "blob-\(blob.digits)" }
     return rawValue
@@ -58,8 +58,8 @@ public enum EntryName: Hashable, Sendable, Comparable {
   private var place: Int { Self.fixed.firstIndex { $0.name == self } ?? Self.fixed.count }
 }
 
-/// The name of an attached file's content in a bundle: the first half of its digest. The header of a tar has no room
-/// for more. The whole digest is in B2SUMS.
+/// The name of an attachment's content in a bundle: the first half of its digest. A tar header has no room for the
+/// whole digest, which is in B2SUMS.
 public struct BlobName: Hashable, Comparable, Sendable {
   let digits: String
 

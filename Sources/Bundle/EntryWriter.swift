@@ -2,7 +2,7 @@ import Glibc
 import SatchelCrypto
 import SatchelPlatform
 
-/// Writes one entry of a bundle to a temporary file, and counts and digests its bytes.
+/// Writes an entry of a bundle to a temporary file, and computes its size and digest.
 struct EntryWriter: ~Copyable {
   let path: String
   private let files: any FileSystem
@@ -11,7 +11,7 @@ struct EntryWriter: ~Copyable {
   private var pending: [UInt8] = []
   private(set) var bytes: Int64 = 0
 
-  /// The number of bytes, including the bytes that are not in the file yet.
+  /// The number of bytes so far. Some of them may not be in the file yet.
   var written: Int64 { bytes + Int64(pending.count) }
 
   private static let blockBytes = 256 << 10
@@ -35,7 +35,7 @@ struct EntryWriter: ~Copyable {
     if pending.count >= Self.blockBytes { try flush() }
   }
 
-  /// Copies bytes of this entry to another entry.
+  /// Copies a part of this entry to another entry.
   mutating func copy(_ count: Int64, from offset: Int64, to other: inout EntryWriter) throws(PlatformError) {
     try flush()
     try files.seek(fd, to: offset)
@@ -50,7 +50,7 @@ struct EntryWriter: ~Copyable {
     try files.seek(fd, to: bytes)
   }
 
-  /// Completes the entry and returns it. Nothing may be written afterwards.
+  /// Completes the entry. Nothing may be written to it after that.
   mutating func finish() throws(PlatformError) -> BundleDraft.StagedFile {
     try flush()
     var last = BLAKE2b512()

@@ -1,22 +1,22 @@
-/// The largest count: 2^53 - 1, up to which every reader of JSON is exact.
+/// The largest count in the format, 2^53 - 1. Every JSON reader reads numbers up to this one exactly.
 let largestCount: Int64 = (1 << 53) - 1
 
-/// The limits on the work of a reader. Each limit is checked while bytes arrive, before the bytes are kept.
+/// The limits for reading a bundle. Each limit is checked while bytes arrive, before they are kept.
 public struct BundleLimits: Sendable {
   public var signatureBytes: Int64 = 2 << 10
   public var sumsBytes: Int64 = 256 << 10
   public var manifestBytes: Int64 = 1 << 20
-  /// The most bytes of any entry after the manifest, even if the manifest gives a larger size.
+  /// The most bytes of an entry after the manifest, whatever size the manifest states.
   public var entryBytes: Int64 = 64 << 30
-  /// The most bytes of an attached file: the largest file of FAT.
+  /// The most bytes of an attachment: the largest file on FAT.
   public var blobBytes: Int64 = (4 << 30) - 1
-  /// The most attached files that a bundle may carry: the most contents, and the most lines that name them.
+  /// The most attachments in a bundle. The limit applies to their contents, and to the lines that name carried files.
   public static let mostBlobs = 1_000
-  /// The most attached files about which a bundle may have lines.
+  /// The most lines about attachments in a bundle.
   public static let mostAttachments = 200_000
   /// The most bytes of all entries after the manifest.
   public var totalBytes: Int64 = 128 << 30
-  /// The most bytes that may be unpacked from one compressed byte, beyond a fixed allowance.
+  /// The most bytes that may come from one compressed byte. The first `anyRatioBytes` are not limited in this way.
   public var ratio: Int64 = 1000
   public var anyRatioBytes: Int64 = 4 << 30
   public var lineBytes = 64 << 20

@@ -2,7 +2,7 @@ import SatchelCrypto
 import SatchelPlatform
 
 extension Pieces {
-  /// Reads all remaining bytes. Returns their number and their digest.
+  /// Reads all remaining bytes, and returns their number and digest.
   public mutating func digest() throws(Failure) -> (bytes: Int64, digest: Digest) {
     var hash = BLAKE2b512()
     var bytes: Int64 = 0

@@ -1,12 +1,12 @@
 import SatchelPlatform
 import SatchelValues
 
-/// A folder for temporary files. It is deleted, with its contents, when this value ends.
+/// A folder for temporary files. It is deleted with its content when this value ends.
 public struct StagingFolder: ~Copyable {
   public let path: String
   let files: any FileSystem
 
-  /// Makes a folder with a unique name inside `parent`.
+  /// Makes a folder with a unique name in `parent`.
   public init(in parent: String, platform: Platform) throws(PlatformError) {
     let unique = Hexadecimal.text(of: platform.random.bytes(8))
     let path = Paths.join(parent, ".satchel-\(unique)")
@@ -15,7 +15,7 @@ public struct StagingFolder: ~Copyable {
     files = platform.files
   }
 
-  // Nothing can be done if the folder cannot be removed; `doctor` finds it.
+  // An error here is ignored: `doctor` finds a folder that is left.
   deinit { try? files.removeTree(path) }
 
   public func file(_ name: String) -> String { Paths.join(path, name) }

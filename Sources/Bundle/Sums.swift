@@ -1,6 +1,6 @@
 import SatchelCrypto
 
-/// The list of digests that the signature covers, in the form of `b2sum -c`.
+/// The signed list of digests, in the form that `b2sum -c` reads.
 struct Sums {
   private let digests: [(name: EntryName, digest: Digest)]
 
@@ -10,7 +10,8 @@ struct Sums {
 
   subscript(_ name: EntryName) -> Digest? { digests.first { $0.name == name }?.digest }
 
-  /// Reads lines. Each line has a digest, two spaces and a name. The names must be in order, each once.
+  /// Parses lines of a digest, two spaces and a name. Each name occurs once, and the names are in the order of the
+  /// entries.
   init(_ bytes: [UInt8]) throws(BundleError) {
     var digests: [(name: EntryName, digest: Digest)] = []
     guard bytes.last == UInt8(ascii: "\n") else { throw .manifest("B2SUMS does not end with a newline") }

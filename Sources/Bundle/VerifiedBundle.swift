@@ -3,21 +3,21 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// A bundle whose signature and digests were checked. Only `BundleReader` makes this value, and only a verified bundle
-/// can be imported.
+/// A bundle whose signature and digests are right. Only `BundleReader` makes this value, and only such a bundle can
+/// be imported.
 ///
-/// The entries are in a staging folder, which is deleted with this value.
+/// The entries are files in a staging folder, which is deleted with this value.
 public struct VerifiedBundle: ~Copyable {
   public private(set) var manifest: Manifest
-  /// The name that the sender gives itself.
+  /// The name that the sender gives itself in the manifest.
   public let senderName: String
   public let signer: PublicKey
-  /// The signer's signature of B2SUMS.
+  /// The signature of B2SUMS.
   public let signature: Signature
   /// The digest of B2SUMS.
   public let digest: Digest
   private let entries: [Manifest.Entry]
-  /// nil: the reader did not keep the file.
+  /// nil if the reader kept no copy of the file.
   private let keptFile: VerifiedFile?
   private let folder: StagingFolder
   let limits: BundleLimits
@@ -40,7 +40,7 @@ public struct VerifiedBundle: ~Copyable {
     self.platform = platform
   }
 
-  /// The bundle's file, for the workspace to keep. The bundle must have been read with `file: .kept`.
+  /// The copy of the bundle's file, for the workspace. Throws unless the bundle was read with `file: .kept`.
   public var file: VerifiedFile {
     get throws {
       guard let keptFile else { throw BundleError.archive("its file was not kept when it was read") }
@@ -48,25 +48,26 @@ public struct VerifiedBundle: ~Copyable {
     }
   }
 
-  /// The reader's clock.
+  /// The clock of the reader.
   public var clock: any WallClock { platform.clock }
 
-  /// Sets the name by which the reader knows the sender.
+  /// Changes the sender's name in the manifest to the name that this replica uses for the sender.
   public mutating func call(sender name: String) { manifest = manifest.from(name) }
 
   public var entryList: [Manifest.Entry] { entries }
 
   public func has(_ name: EntryName) -> Bool { entries.contains { $0.name == name } }
 
-  /// The path of an entry's file in the staging folder; nil if the bundle has no such entry.
+  /// The path of the entry's file in the staging folder; nil if the bundle has no such entry.
   public func path(of name: EntryName) -> String? { has(name) ? folder.file(name.fileName) : nil }
 
-  /// The lines of `changes.jsonl`. They must be read while the bundle exists.
+  /// The lines of `changes.jsonl`. The caller reads them while this bundle exists.
   public func changeLines() throws -> ChangeLines {
     try ChangeLines(path: path(of: .changes), of: manifest, limits: limits, platform: platform)
   }
 
-  /// Calls `body` for each line of `changes.jsonl`. A `LineProblem` of `body` is reported with the line's number.
+  /// Calls `body` for each line of `changes.jsonl`. If `body` throws a `LineProblem`, the error names the line's
+  /// number.
   public func eachChange(_ body: (ChangeLine) throws -> Void) throws { try changeLines().each(body) }
 
   public func eachConflict(_ body: (ConflictRecord) throws -> Void) throws {
@@ -79,13 +80,13 @@ public struct VerifiedBundle: ~Copyable {
     }
   }
 
-  /// The dataset's definition in the bundle; nil if there is none.
+  /// The definition of the dataset in the bundle; nil if the bundle has none.
   public func dataset(limit: Int) throws -> [UInt8]? {
     guard let path = path(of: .dataset) else { return nil }
     return try platform.files.read(path, limit: limit)
   }
 
-  /// The digests of the rows that a device holds; nil if the bundle carries none.
+  /// The digests of a device's rows; nil if the bundle has none.
   public func state() throws -> StateEntry? {
     guard let path = path(of: .state) else { return nil }
     if entries.contains(where: { $0.name == .state && $0.bytes > StateEntry.mostBytes }) {
@@ -94,7 +95,7 @@ public struct VerifiedBundle: ~Copyable {
     return try StateEntry(json: platform.files.read(path, limit: StateEntry.mostBytes))
   }
 
-  /// The bundle's migrations, in the order of their versions. Throws if a version is above the bundle's own version.
+  /// The migrations in the bundle, in the order of their versions. Throws if a version is above the bundle's version.
   public func migrations() throws -> [Migration] {
     var migrations: [Migration] = []
     try eachLine(.migrations, nil) { bytes throws in
@@ -107,7 +108,7 @@ public struct VerifiedBundle: ~Copyable {
     return migrations
   }
 
-  /// - Parameter expected: the required number of lines; nil: any number.
+  /// - Parameter expected: the number of lines that the entry must have; nil allows any number.
   func eachLine(_ entry: EntryName, _ expected: Int64?, _ body: ([UInt8]) throws -> Void) throws {
     var number = 0
     if let path = path(of: entry) {

@@ -1,15 +1,14 @@
 import Glibc
 import SatchelPlatform
 
-/// The file of a verified bundle, byte for byte as it was verified.
+/// A copy of a verified bundle's file, with exactly the verified bytes.
 ///
-/// The bytes were copied while they were verified. So nothing is read again from the source, which may be a stick that
-/// returns other bytes the second time.
+/// The bytes were copied while they were verified. So the source is not read again: a stick might return other bytes.
 public final class VerifiedFile {
   private let files: any FileSystem
-  /// The path at which the file was made. Its folder is deleted with the bundle.
+  /// The path at which the copy was made. Its folder is deleted with the bundle.
   private let home: String
-  /// The file's present path.
+  /// The present path of the copy.
   private var path: String
   public let bytes: Int64
 
@@ -17,8 +16,8 @@ public final class VerifiedFile {
     (home, self.path, self.bytes, self.files) = (path, path, bytes, files)
   }
 
-  /// Puts the file at `target`, after the file is safe on the medium. A file at `target` is replaced. The first call
-  /// moves the file. Later calls make copies.
+  /// Puts the file at `target`, in place of a file there, after it is safe on the medium. The first call moves the
+  /// file, and each later call makes another copy.
   public func put(at target: String) throws(PlatformError) {
     guard path == home else { return try files.copy(path, to: target, mode: Self.mode) }
     let fd = try files.open(path)
@@ -30,33 +29,33 @@ public final class VerifiedFile {
     path = target
   }
 
-  /// Moves the file back from where `put` moved it. Another `put` may follow.
+  /// Moves the file back to the path before `put`. `put` may then be called again.
   public func takeBack() throws(PlatformError) {
     if path == home { return }
     try files.move(path, to: home)
     path = home
   }
 
-  /// The mode of bundles in a workspace.
+  /// The mode of bundle files in a workspace.
   static let mode: UInt32 = 0o644
 }
 
-/// Whether a reader keeps the file of a bundle that it verifies.
+/// Whether the reader keeps a copy of the file that it verifies.
 public enum FileKeeping: Sendable {
   case kept
   case notKept
 }
 
-/// The bytes of a file. From the call of `begin` on, they are also copied while they are read.
+/// Reads the bytes of a file. After a call of `begin`, all bytes are also written to a copy.
 final class CopiedSource: ByteSource {
   private let source: FileSource
   private let files: any FileSystem
-  /// The bytes that were read before the copy was begun.
+  /// The bytes that were read before `begin`.
   private var early: [UInt8] = []
   private var total: Int64 = 0
   private var copy: (path: String, fd: Int32)?
 
-  /// The limit of `early`. The bytes up to the end of a manifest are always fewer.
+  /// The most bytes in `early`. A bundle has fewer bytes up to the end of its manifest.
   private static let mostEarly = 4 << 20
 
   init(_ fd: Int32, files: any FileSystem) {
@@ -81,7 +80,7 @@ final class CopiedSource: ByteSource {
     return count
   }
 
-  /// Begins to write the copy, from the first byte on. The bytes that were read until now have proved the sender.
+  /// Begins the copy and writes all bytes so far into it. These bytes have already proved the sender.
   func begin(in folder: borrowing StagingFolder) throws {
     let made = try files.createTemporary(in: folder.path, mode: VerifiedFile.mode)
     copy = made
@@ -89,6 +88,6 @@ final class CopiedSource: ByteSource {
     early = []
   }
 
-  /// The copy. It is complete when everything was read. nil if no copy was begun.
+  /// The copy; nil if `begin` was not called. It is complete after everything was read.
   var file: VerifiedFile? { copy.map { VerifiedFile(at: $0.path, total, files: files) } }
 }

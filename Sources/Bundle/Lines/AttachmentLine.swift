@@ -2,13 +2,13 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// One line of `attachments.jsonl`, about one file that rows name.
+/// A line of `attachments.jsonl`, about one attachment.
 public struct AttachmentLine: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
-    /// The bundle carries the file, with this size. It replaces the version `was`, if the sender knows that the other
-    /// side has a version.
+    /// The bundle carries the file, with this size. It replaces the version `was`, which the other replica has; nil
+    /// if the sender knows no such version.
     case file(bytes: Int64, was: Digest?)
-    /// The file came from the other side, and is safe here.
+    /// A receipt: the file came from the other replica, and is safe here.
     case has
   }
 
@@ -22,14 +22,13 @@ public struct AttachmentLine: Hashable, Sendable {
     self.content = content
   }
 
-  /// Makes the line of a received file from two texts of a database. nil if the texts are not a path and a digest.
+  /// Makes a receipt from two texts of a database; nil if they are not a path and a digest.
   public init?(received path: String, digest: String) {
     guard let path = AttachmentPath(path), let digest = Digest(hexadecimal: digest) else { return nil }
     self.init(path: path, digest: digest, content: .has)
   }
 
-  /// Lines about carried files come first, then lines about received files. Both are in the order of their paths'
-  /// bytes.
+  /// The order of lines: lines about carried files, then receipts, each sorted by the bytes of their paths.
   static func precedes(_ a: AttachmentLine, _ b: AttachmentLine) -> Bool {
     if a.isFile != b.isFile { return a.isFile }
     return a.path == b.path ? a.digest.bytes.lexicographicallyPrecedes(b.digest.bytes) : a.path < b.path
@@ -37,7 +36,7 @@ public struct AttachmentLine: Hashable, Sendable {
 
   public var isFile: Bool { content != .has }
 
-  /// The version that the file replaces; nil: the sender knows no version.
+  /// The version that the file replaces; nil if the sender knows none.
   public var was: Digest? {
     if case .file(_, let was) = content { was } else { nil }
   }
@@ -86,8 +85,8 @@ extension AttachmentLine: BundleLine {
 }
 
 extension VerifiedBundle {
-  /// Returns the bundle's lines about attached files. Throws if a carried content has no line, if the bundle lacks the
-  /// content that a line promises, or if there are too many lines about carried files.
+  /// The lines about attachments. Throws if a content has no line, if a line names a content that the bundle does not
+  /// carry, or if too many lines are about carried files.
   public func attachments() throws -> [AttachmentLine] {
     var lines: [AttachmentLine] = []
     var named: Set<BlobName> = []
@@ -102,7 +101,7 @@ extension VerifiedBundle {
         guard lines.last.map({ !$0.isFile || $0.path != line.path }) ?? true else {
           throw LineProblem("its path occurs twice")
         }
-        // Many lines may name one content, and each of them becomes a file of the receiver.
+        // Several lines may name the same content, and each makes a file at the receiver.
         files += 1
         guard files <= BundleLimits.mostBlobs else {
           throw LineProblem("there are more than \(BundleLimits.mostBlobs) lines about carried files")
@@ -123,8 +122,8 @@ extension VerifiedBundle {
     return bytes
   }
 
-  /// The path of the staged file that has the content of the line's file. The path is valid while the bundle exists.
-  /// nil if the bundle does not carry the file.
+  /// The path of the staged file with the content of the line's attachment, as long as this bundle exists. nil if the
+  /// bundle does not carry the attachment.
   public func path(of line: AttachmentLine) -> String? {
     line.isFile ? path(of: .blob(BlobName(of: line.digest))) : nil
   }

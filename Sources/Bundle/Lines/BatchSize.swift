@@ -1,7 +1,7 @@
-/// Counts the items of a batch that another core handles.
+/// The size of a batch of items that another core works on.
 ///
-/// A batch is large enough that waking the other core costs little: in batches of 256 items, waking took an eighth of
-/// an export. A batch is also small enough to wait in memory.
+/// A batch must be large enough that waking the other core costs little. With batches of 256 items, waking took an
+/// eighth of an export. It must be small enough to wait in memory.
 public struct BatchSize: Sendable {
   private static let mostItems = 1024
   private static let mostBytes = 256 << 10
@@ -11,16 +11,16 @@ public struct BatchSize: Sendable {
 
   public init() {}
 
-  /// - Parameter bytes: the approximate memory of the next item.
+  /// - Parameter bytes: the approximate size of the next item in memory.
   public mutating func add(_ bytes: Int) {
     items += 1
     self.bytes += bytes
   }
 
   public var isFull: Bool { items >= Self.mostItems || bytes >= Self.mostBytes }
-  /// Whether the batch holds large blobs.
+  /// Whether the batch has large blobs.
   var isLarge: Bool { bytes > 1 << 20 }
-  /// The most batches in progress while the next batch is filled. The number is 2: one in work and one waiting. If the
-  /// batch holds large blobs, the number is 0.
+  /// The most other batches in progress while a batch is filled: one in work and one waiting. 0 if the batch has
+  /// large blobs, to save memory.
   public var mostAtOnce: Int { isLarge ? 0 : 2 }
 }

@@ -2,12 +2,12 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// Makes the bytes of lines, one after the other.
+/// Makes the bytes of lines, one after another.
 struct LineWriter: Sendable {
   private var writer = JSONWriter()
   private let limit = BundleLimits().lineBytes
 
-  /// Writes a line. Returns the number of its bytes.
+  /// Writes a line and returns the number of its bytes.
   @discardableResult
   mutating func write(_ line: some BundleLine) throws(BundleError) -> Int {
     let before = writer.bytes.count
@@ -18,16 +18,16 @@ struct LineWriter: Sendable {
     return count
   }
 
-  /// All bytes that were written since the last `take` or `beginAnew`.
+  /// All bytes since the last call of `take` or `beginAnew`.
   var bytes: [UInt8] { writer.bytes }
 
   mutating func beginAnew() { writer.reset() }
 
-  /// Returns `bytes` and begins a new buffer.
+  /// Returns all bytes, and begins a new buffer.
   mutating func take() -> [UInt8] { writer.take() }
 }
 
-/// Counts an entry's lines, and reports progress.
+/// Counts the lines of an entry, and reports the progress.
 final class LineTally {
   private let progress: (any ProgressObserver)?
   private(set) var count: Int64 = 0
@@ -43,12 +43,12 @@ final class LineTally {
   }
 }
 
-/// An object that is one line of JSON in a bundle.
+/// A value that is written as one line of JSON.
 protocol BundleLine {
   func write(into writer: inout JSONWriter)
-  /// The name of the line's row or object, for messages to people.
+  /// The name of the line's row or object for messages.
   var rowName: String { get }
-  /// The feature that a reader must support to accept the line; nil: none.
+  /// The feature that a reader must support to read the line; nil if it needs none.
   var critical: Manifest.Critical? { get }
 }
 

@@ -1,27 +1,26 @@
 import SatchelJSON
 import SatchelValues
 
-/// One line of `changes.jsonl`.
+/// A line of `changes.jsonl`.
 public struct ChangeLine: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
-    /// A row that the device made: all its columns.
+    /// From a device: a new row, with all columns.
     case insert([Field])
-    /// The columns that the device changed, with their former values, in the same order.
+    /// From a device: the changed columns, and their former values in the same order.
     case update(set: [Field], was: [Field])
-    /// A row that the device deleted, with its former values.
+    /// From a device: a deleted row, with its former values.
     case delete(was: [Field])
-    /// From the hub: the whole row as it is.
+    /// From the hub: the whole present row.
     case row([Field])
-    /// From the hub: the row left this user's scope.
+    /// From the hub: the row is not in the user's scope any more.
     case gone
-    /// The key of a row changed. The hub reports its own decision to the device, or the device reports its own decision
-    /// to the hub. `number` is the emission of the change. A replica that has received this emission or a later
-    /// emission knows the change.
+    /// The key of a row changed. The replica that changed it sends this line to the other one. A replica with
+    /// emission `number` or a later one knows the new key.
     case rekey(to: RowKey, number: EmissionNumber)
-    /// From the hub: from emission `number` on, the device may use the keys from the line's key to `last`.
+    /// From the hub: after emission `number`, the device may use the keys from the line's key to `last` for new rows.
     case block(last: RowKey, number: EmissionNumber)
 
-    /// Whether the line is about keys and not about a row.
+    /// Whether the line is about keys, and not about the content of a row.
     public var isAboutKeys: Bool {
       switch self {
       case .rekey, .block: true
@@ -35,15 +34,16 @@ public struct ChangeLine: Hashable, Sendable {
   /// nil in lines from the hub.
   public let generation: Generation?
   public let stamp: Stamp
-  /// From a device: the first write of its change; nil: not known.
+  /// From a device: the first write of the change; nil if it is not known.
   public let first: FirstWrite?
   public let content: Content
-  /// From the hub: the first eight bytes of each digest that the row may have on the device. There is one element for
-  /// each possible emission of the device. A nil element: the row may be missing there. Empty: the hub does not say.
+  /// From the hub: the states that the row may have on the device. There is one element for each emission on which
+  /// the device may be: the first eight bytes of the row's digest, or nil if the row is absent there. Empty if the
+  /// hub does not state this.
   public var before: [UInt64?] = []
-  /// From the hub, with a row: the writes that the device did not make; nil: the hub does not say.
+  /// From the hub, with a row: the writes by others than the device; nil if the hub does not state them.
   public var others: [OthersWrite]?
-  /// From a device: the unit of the generation to which the change belongs; nil: none.
+  /// From a device: the unit of the change, within its generation; nil if it is in no unit.
   public var unit: UnitNumber?
 
   public init(
@@ -87,7 +87,7 @@ extension ChangeLine {
       others: others, unit: unit)
   }
 
-  /// The step of a device's line. Throws a `LineProblem` if the line does not fit the table.
+  /// The step that a device's line describes. Throws a `LineProblem` if the line does not fit the table.
   public func step(in schema: TableSchema) throws(LineProblem) -> Step {
     guard let generation else { throw LineProblem("it has no generation") }
     guard key.values.count == schema.key.count else { throw LineProblem("its key is not a key of the table \(table)") }
@@ -123,7 +123,7 @@ extension ChangeLine {
   }
 }
 
-/// Why a line does not fit, in words. The reader of lines adds the line's number.
+/// The reason why a line is not valid. The caller adds the number of the line.
 public struct LineProblem: Error {
   public let message: String
   public init(_ message: String) { self.message = message }
@@ -132,7 +132,7 @@ public struct LineProblem: Error {
 }
 
 extension TableSchema {
-  /// Makes a whole row from named values. The names must be exactly the table's columns, in any order.
+  /// Makes a whole row from named values. The names must be exactly the columns of the table, in any order.
   public func row(_ fields: [Field]) throws(LineProblem) -> Row {
     if let row = rowInOrder(fields) { return row }
     var values = [Value?](repeating: nil, count: columns.count)
@@ -147,8 +147,8 @@ extension TableSchema {
     return Row(values.compactMap(\.self))
   }
 
-  /// The row, if the names are the table's columns in the table's order; otherwise nil. A sender with the same schema
-  /// uses this order.
+  /// A fast way for a sender with the same schema: the row if the names are the table's columns in their order; nil
+  /// otherwise.
   public func rowInOrder(_ fields: [Field]) -> Row? {
     guard fields.count == columns.count, zip(fields, columns).allSatisfy({ $0.name == $1 }) else { return nil }
     return Row(fields.map(\.value))

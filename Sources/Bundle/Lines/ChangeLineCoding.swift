@@ -1,14 +1,14 @@
 import SatchelJSON
 import SatchelValues
 
-/// Names that were read before. A repeated name is not converted to text again.
+/// Names that were already read. If a name occurs again, its bytes are not converted to text again.
 struct KnownNames {
   private var texts = KnownTexts()
   private var names: [Name] = []
-  /// The limit on the length of a name, in bytes.
+  /// The most bytes of a name.
   private static let longest = 65_536
 
-  /// A name, and its index among the known names. The index is nil if there is no room for the name.
+  /// A name, with its index among the known names. The index is nil if no more names can be remembered.
   typealias Known = (name: Name, place: Int?)
 
   mutating func nextKey(in scanner: inout JSONScanner) throws(JSONError) -> Known? {
@@ -126,21 +126,21 @@ extension JSONWriter {
   }
 }
 
-/// The set of the known texts that occurred already, by their indexes.
+/// A set of indexes of known texts, to find a text that occurs twice.
 struct SeenPlaces {
   static let capacity = UInt64.bitWidth
   private var bits: UInt64 = 0
 
-  /// Adds an index, which must be below `capacity`. Returns whether the index was missing.
+  /// Adds an index below `capacity`. Returns whether it was not in the set.
   mutating func insert(_ place: Int) -> Bool {
     defer { bits |= 1 << place }
     return bits & 1 << place == 0
   }
 }
 
-/// Whether all names differ.
+/// Whether no name occurs twice.
 func areDistinct(_ names: [Name]) -> Bool {
-  // Most rows are narrow. For them comparing is cheaper than hashing.
+  // Most rows have few columns. For them comparisons are faster than hashing.
   if names.count > 24 { return Set(names).count == names.count }
   return names.indices.allSatisfy { i in !names[..<i].contains(names[i]) }
 }
@@ -160,22 +160,22 @@ extension JSONScanner {
     try beginArray()
     while try nextElement() { values.append(try readValue()) }
     if values.isEmpty { throw LineProblem("its key is empty") }
-    // SQLite allows NULL in many keys, but no query finds such a row by its key.
+    // SQLite allows NULL in many keys, but no query finds a row by such a key.
     if values.contains(.null) { throw LineProblem("its key has a NULL") }
     return RowKey(values)
   }
 
-  /// Reads named values. Throws if a name occurs twice.
+  /// Reads an object of named values. Throws if a name occurs twice.
   mutating func readFields() throws -> [Field] {
     var names = KnownNames()
     return try readFields(named: &names)
   }
 
-  /// Reads named values like `readFields()`, but some of the names may be known already.
+  /// Like `readFields()`, with names that may be known from earlier calls.
   mutating func readFields(named names: inout KnownNames) throws -> [Field] {
     var fields: [Field] = []
-    // A known name has an index, and the set of the indexes seen so far shows a duplicate at once. A comparison of each
-    // name with each other name took an eighth of the time of an import.
+    // A known name has an index, so a set of indexes shows at once if a name occurs twice. Comparing each name with
+    // all others took an eighth of an import.
     var seen = SeenPlaces()
     var areCounted = true
     try beginObject()

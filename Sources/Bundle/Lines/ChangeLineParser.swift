@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelValues
 
-/// Parses the lines of a bundle's changes. It remembers the names of tables and columns from line to line.
+/// Parses lines of `changes.jsonl`. It remembers the names of tables and columns from line to line.
 struct ChangeLineParser {
   private let limits: BundleLimits
   private var members = KnownTexts(Member.all.map(\.rawValue))
@@ -13,13 +13,13 @@ struct ChangeLineParser {
 
   private enum Member: String, CaseIterable {
     case table, op, key, generation, stamp, first, more, row, set, was, to, number, before, others, unit
-    /// Stored once: `allCases` makes a new array at every call.
+    /// Stored, because `allCases` makes a new array at each call.
     static let all = allCases
   }
 
   private enum Operation: String, CaseIterable {
     case insert, update, delete, row, gone, rekey, block
-    /// Stored once, like `Member.all`.
+    /// Stored for the same reason as `Member.all`.
     static let all = allCases
   }
 
@@ -29,7 +29,8 @@ struct ChangeLineParser {
       var scanner = JSONScanner(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
       try scanner.beginObject()
       while let key = try scanner.nextKey(among: &members) {
-        // Later versions may add members, such as the origin of a change that came through another hub.
+        // Later releases may add members, for example the first hub of a change that came through another hub. So
+        // unknown members are skipped.
         guard case .known(let place) = key else {
           try scanner.skipValue()
           continue
@@ -74,7 +75,7 @@ struct ChangeLineParser {
     }
   }
 
-  /// The members of a line that were read so far.
+  /// The members of a line that were already read.
   private struct Draft {
     var seen = SeenPlaces()
     var table: Name?
@@ -127,7 +128,7 @@ struct ChangeLineParser {
         others: others, unit: unit)
     }
 
-    /// The content of a line about keys. Other members are refused.
+    /// The content of a `rekey` or `block` line. Throws if the line has members of other lines.
     private func keys(_ stamp: Stamp) throws(LineProblem) -> (to: RowKey, number: EmissionNumber) {
       guard let to, let number, generation == nil, row == nil, set == nil, was == nil, stamp == .zero else {
         throw LineProblem("the members do not fit op \(word)")
@@ -140,7 +141,7 @@ struct ChangeLineParser {
 }
 
 extension JSONScanner {
-  /// Reads the first eight bytes of digests, as sixteen digits each. null means that the row is missing.
+  /// Reads a list of the first eight bytes of digests, each as sixteen digits. null means that the row is absent.
   fileprivate mutating func readShortDigests() throws -> [UInt64?] {
     var digests: [UInt64?] = []
     try beginArray()

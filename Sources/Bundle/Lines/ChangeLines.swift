@@ -1,40 +1,40 @@
 import SatchelJSON
 import SatchelPlatform
 
-/// The lines of a verified bundle's `changes.jsonl`, read once and in order.
+/// The lines of a verified bundle's `changes.jsonl`. They are read once, in order.
 ///
 /// An import holds the database's write lock while it reads the lines, and other writers wait. So another core parses
-/// the next lines while this core writes the rows of the last lines. Parsing is a quarter of the work of an import.
+/// the next lines while this core writes rows. Parsing is a quarter of the work of an import.
 public final class ChangeLines {
   private var reader: LineReader?
   private var worker: OrderedWorker<ChangeLineParser, Batch, Parsed>
-  /// The first lines, if they were read ahead.
+  /// The first lines, after a call of `readAhead`.
   private var ahead: Parsed?
-  /// Processed lines. The next batch carries them back to the thread that made them.
+  /// Lines that are no longer needed. The next batch takes them back to the thread that allocated them.
   private var used: [ChangeLine] = []
   private let manifest: Manifest
   private let progress: (any ProgressObserver)?
-  /// The size of the newest batch given to the other core.
+  /// The size of the newest batch that the other core got.
   private var last = BatchSize()
   private var tellsOfKeys = false
   private var count = 0
 
-  /// Lines that another processor core will parse.
+  /// Lines for the other core to parse.
   private struct Batch: Sendable {
     var lines: [[UInt8]] = []
     var size = BatchSize()
-    /// Why no more lines follow.
+    /// The reason why no more lines follow; nil if there is none.
     var problem: LineProblem?
-    /// Lines of an earlier batch, to be freed on the thread that made them.
+    /// Lines of an earlier batch. The other core frees them, because its thread allocated them.
     let used: [ChangeLine]
   }
 
   private struct Parsed: Sendable {
     var lines: [ChangeLine] = []
-    /// The problem of the line after `lines`.
+    /// The reason why the line after `lines` is not valid; nil if all lines are.
     var problem: LineProblem?
     let size: BatchSize
-    /// The bytes of the lines, also to be freed on the thread that made them.
+    /// The bytes of the lines. This thread allocated them and frees them.
     let bytes: [[UInt8]]
   }
 
@@ -55,15 +55,15 @@ public final class ChangeLines {
     return parsed
   }
 
-  /// Parses the first lines in advance. In a small bundle these are all lines. Another core then parses the following
-  /// lines. Throws a `BundleError` if one of the first lines is not valid.
+  /// Parses the first lines now: in a small bundle, all lines. Another core then parses the following ones. Throws a
+  /// `BundleError` if one of the first lines is not valid.
   public func readAhead() throws {
     ahead = try next()
     if let ahead, let problem = ahead.problem { try naming(ahead.lines.count + 1) { throw problem } }
   }
 
-  /// Calls `body` for each line. Throws a `BundleError` with the line's number if the line is not valid, or if `body`
-  /// throws a `LineProblem`. Also throws if the number of lines differs from the number in the manifest.
+  /// Calls `body` for each line. Throws a `BundleError` with the number of a line if the line is not valid or `body`
+  /// throws a `LineProblem`. Also throws if the number of lines is not the one in the manifest.
   public func each(_ body: (ChangeLine) throws -> Void) throws {
     while let parsed = try next() {
       for line in parsed.lines {
@@ -100,7 +100,7 @@ public final class ChangeLines {
     return parsed
   }
 
-  /// Gives as many batches to the other core as allowed.
+  /// Gives batches to the other core, as many as are allowed at once.
   private func fill() throws {
     while worker.count == 0 || worker.count < last.mostAtOnce, let batch = try read() {
       last = batch.size
@@ -108,7 +108,7 @@ public final class ChangeLines {
     }
   }
 
-  /// The next batch; nil at the end.
+  /// Reads the next batch; nil at the end.
   private func read() throws -> Batch? {
     var batch = Batch(used: used)
     used = []

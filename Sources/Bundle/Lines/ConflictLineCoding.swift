@@ -70,7 +70,7 @@ extension ConflictRecord {
   }
 }
 
-/// A conflict's line while its members arrive.
+/// The members of a conflict's line that were already read.
 private struct ConflictDraft {
   var words: [String: String] = [:]
   var key: RowKey?
@@ -153,10 +153,10 @@ extension JSONWriter {
   }
 }
 
-/// A replica's own records may have any value that SQLite accepts. A bundle's lines have other limits.
+/// A replica's own records may contain any value that SQLite accepts. Only lines of bundles have narrower limits.
 private let ownLimits = JSONLimits(maxStringBytes: Int(Int32.max))
 
-/// Writes and reads named values as one JSON object, as in lines and in tables that people read.
+/// Writes and reads named values as a JSON object. Lines of bundles and Satchel's tables use this form.
 public enum FieldsCoding {
   public static func json(_ fields: [Field]) -> [UInt8] {
     var writer = JSONWriter(capacity: 32 * fields.count)
@@ -172,7 +172,7 @@ public enum FieldsCoding {
   }
 }
 
-/// Reads the output of `FieldsCoding` for many rows, without converting each name again.
+/// Like `FieldsCoding.parse`, for many rows. Names are converted only once.
 public struct FieldsReader: Sendable {
   private var names = KnownNames()
 

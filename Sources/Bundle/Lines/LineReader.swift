@@ -1,7 +1,7 @@
 import Glibc
 import SatchelPlatform
 
-/// Reads a file line by line, in bounded memory. Every line must end with a newline, including the last line.
+/// Reads a file line by line with little memory. Each line must end with a newline, also the last one.
 struct LineReader: ~Copyable {
   private let files: any FileSystem
   private let fd: Int32
@@ -19,7 +19,7 @@ struct LineReader: ~Copyable {
 
   deinit { files.close(fd) }
 
-  /// The next line without its newline; nil at the end.
+  /// The next line, without its newline; nil at the end.
   mutating func line() throws -> [UInt8]? {
     var line: [UInt8] = []
     while true {
@@ -33,7 +33,7 @@ struct LineReader: ~Copyable {
       }
       let end = endOfLine()
       let part = buffer[next..<(end ?? filled)]
-      // Checked before the part is copied: an array at its limit would take twice the space for a few more bytes.
+      // The check comes before the part is copied, because a growing array may take twice the memory.
       guard line.count + part.count <= limit else { throw LineProblem("it is longer than \(limit) bytes") }
       line += part
       next = end.map { $0 + 1 } ?? filled

@@ -2,13 +2,14 @@ import Glibc
 import SatchelPlatform
 import SatchelValues
 
-/// Sorts lines by their places, in bounded memory.
+/// Sorts lines by their `ApplyOrder`, with little memory.
 ///
-/// Lines are written to an entry's file as they come. As far as memory allows, lines of one place are kept together.
-/// Lines mostly come in order: one generation, and parents before children. Then that file is the entry. Otherwise the
-/// runs of lines are copied to another file, in the order of their places.
+/// Lines are written to a file as they come; lines with the same place are collected first, as far as memory allows.
+/// Usually they come in order, because there is one generation, and parents come before children. Then the file is
+/// finished. Otherwise groups of lines are copied to another file in the right order.
 struct LineSorter: ~Copyable {
-  /// Lines of several places wait for more lines of each place. Lines of a single place need not wait.
+  /// The most bytes in the buffers. Lines of several places wait for more lines of the same place. If all lines have
+  /// one place, they need not wait, so the second limit applies.
   private static let mostBuffered = 4 << 20
   private static let mostOfOnePlace = 256 << 10
 
@@ -17,7 +18,7 @@ struct LineSorter: ~Copyable {
   private var buffered = 0
   private var runs: [Run] = []
 
-  /// Lines of one place that follow each other in the file.
+  /// Lines with the same place that are next to each other in the file.
   private struct Run {
     let place: ApplyOrder
     let offset: Int64
@@ -38,7 +39,7 @@ struct LineSorter: ~Copyable {
       runs[runs.count - 1].bytes += Int64(lines.count)
       try entry.write(lines)
     }
-    // If there is only one buffer, its memory is used again. A buffer that a very large row enlarged is dropped.
+    // A single buffer is kept for the next lines, unless a very large row made it large.
     if buffers.count == 1, buffered < Self.mostBuffered, let place = buffers.keys.first {
       buffers[place]?.removeAll(keepingCapacity: true)
     } else {
@@ -47,7 +48,7 @@ struct LineSorter: ~Copyable {
     buffered = 0
   }
 
-  /// Returns the file with all lines in order. No line may be added afterwards.
+  /// Returns the file with all lines in order. No line may be added after that.
   mutating func finish(in folder: borrowing StagingFolder) throws(PlatformError) -> BundleDraft.StagedFile {
     try spill()
     if !zip(runs, runs.dropFirst()).allSatisfy({ $0.place < $1.place }) { try sort(in: folder) }

@@ -1,15 +1,15 @@
 import SatchelPlatform
 
-/// Makes lines of changes on another core. Meanwhile the caller reads the next items from its database.
+/// Makes lines of changes on another core, while the caller reads the next items from its database.
 public protocol ChangeLineMaker: Sendable {
   associatedtype Item: Sendable
 
   mutating func line(of item: Item) throws -> ChangeLine
-  /// The approximate number of bytes of memory of an item.
+  /// The approximate size of an item in memory, in bytes.
   static func byteCount(of item: Item) -> Int
 }
 
-/// Runs a maker on another core and returns its lines in the order of their items.
+/// Runs a maker on another core, and returns its lines in the order of the items.
 struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
   private struct Work: Sendable {
     var maker: Maker
@@ -22,15 +22,15 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     var size = BatchSize()
   }
 
-  /// The lines of a batch's items, one after the other.
+  /// The lines of one batch, one after another.
   struct Lines: Sendable {
     fileprivate(set) var bytes: [UInt8] = []
     /// The number of bytes of each line.
     fileprivate(set) var lengths: [Int] = []
-    /// The items of the lines. They are freed on the thread that made them, which costs half as much.
+    /// The items of these lines. They come back to the thread that allocated them, which frees them in half the time.
     let items: [Maker.Item]
     fileprivate var critical: Set<Manifest.Critical> = []
-    /// Why the lines end early.
+    /// The error because of which the lines end early; nil if there is none.
     fileprivate var problem: (any Error)?
 
     fileprivate init(of items: [Maker.Item]) { self.items = items }
@@ -59,7 +59,7 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     return lines
   }
 
-  /// - Parameter use: receives finished lines of this item or of earlier items.
+  /// - Parameter use: gets finished lines, of this item or of earlier ones.
   mutating func add(_ item: Maker.Item, _ use: (Lines) throws -> Void) throws {
     batch.items.append(item)
     batch.size.add(Maker.byteCount(of: item))
@@ -75,7 +75,7 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     batch = Batch()
   }
 
-  /// Passes the lines of one batch to `use`. Returns whether there was a batch.
+  /// Calls `use` with the lines of one batch. Returns false if there is no batch.
   @discardableResult
   private mutating func take(_ use: (Lines) throws -> Void) throws -> Bool {
     guard let lines = worker.take() else { return false }
@@ -86,7 +86,7 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     return true
   }
 
-  /// Passes the remaining lines to `use`.
+  /// Calls `use` with all remaining lines.
   consuming func finish(_ use: (Lines) throws -> Void) throws {
     put()
     while try take(use) {}

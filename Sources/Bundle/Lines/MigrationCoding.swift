@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelValues
 
-/// The line of a migration.
+/// A migration as a line of `migrations.jsonl`.
 extension Migration {
   func write(into writer: inout JSONWriter) {
     writer.beginObject()

@@ -1,8 +1,7 @@
 import SatchelJSON
 import SatchelValues
 
-/// The JSON form of the writes of others to a row, in lines and snapshots. It is an object with a member for each
-/// column.
+/// The writes of others to a row as JSON, in lines and in snapshots: an object with one member for each column.
 public enum OthersWriteCoding {
   public static func json(_ writes: [OthersWrite]) -> [UInt8] {
     var writer = JSONWriter()

@@ -2,15 +2,15 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// The content of `state.json`: digests of a device's rows. The rows are as they came from the hub, with the device's
-/// own acknowledged changes.
+/// The content of `state.json`: digests of a device's rows. A row counts as the hub sent it, with the device's own
+/// changes that the hub has acknowledged.
 public struct StateEntry: Hashable, Sendable {
-  /// The rows of one table: their number, and 64 sums of their digests.
+  /// The number of rows in a table, and 64 sums of their digests.
   public struct Table: Hashable, Sendable {
     public static let sumCount = 64
 
     public let name: Name
-    /// The columns that the row digests cover, in the order of their names' bytes.
+    /// The columns in the digests, sorted by the bytes of their names.
     public let columns: [Name]
     public private(set) var rows: Int64 = 0
     public private(set) var sums = [Digest256](repeating: .zero, count: Self.sumCount)
@@ -20,7 +20,7 @@ public struct StateEntry: Hashable, Sendable {
       self.columns = columns
     }
 
-    /// The number of the sum to which a row belongs: the first six bits of its key's digest.
+    /// The index of the sum to which a row belongs: the first six bits of its key's digest.
     public static func sum(of key: Digest256) -> Int { key.first(bits: 6) }
 
     public mutating func add(_ digests: (key: Digest256, row: Digest256)) {
@@ -33,14 +33,14 @@ public struct StateEntry: Hashable, Sendable {
       sums[Self.sum(of: digests.key)] -= digests.row
     }
 
-    /// The numbers of the sums in which two tables differ.
+    /// The indexes of the sums that differ between two tables.
     public func differences(from other: Table) -> [Int] { sums.indices.filter { sums[$0] != other.sums[$0] } }
   }
 
-  /// A request of the hub for the rows in some of a table's sums.
+  /// The hub's request for the rows of some sums of a table.
   public struct Question: Hashable, Sendable {
     public let table: Name
-    /// In ascending order.
+    /// The indexes of the sums, in ascending order.
     public let sums: [Int]
 
     public init(_ table: Name, sums: [Int]) {
@@ -49,7 +49,7 @@ public struct StateEntry: Hashable, Sendable {
     }
   }
 
-  /// The rows in some of a table's sums: the answer to a question from the hub.
+  /// The device's answer: the rows of some sums of a table.
   public struct Answer: Hashable, Sendable {
     public let question: Question
     public let rows: [KeyedDigest]
@@ -70,11 +70,11 @@ public struct StateEntry: Hashable, Sendable {
     }
   }
 
-  /// The most rows in all answers of one bundle. Sums that would exceed this number are left out.
+  /// The most rows in all answers of a bundle. Further sums are left out.
   public static let mostRows = 100_000
   public static let mostBytes = 16 << 20
 
-  /// In the order of their names.
+  /// The tables, sorted by their names.
   public let tables: [Table]
   public let answers: [Answer]
 
@@ -182,18 +182,18 @@ extension StateEntry.Question {
     ["table": .string(table.text), "sums": .array(sums.map { .integer(Int64($0)) })]
   }
 
-  /// The questions as one text, which a database stores.
+  /// The questions as one text, for storage in a database.
   public static func text(of questions: [StateEntry.Question]) -> String {
     String(decoding: JSONValue.array(questions.map(\.json)).compactBytes, as: UTF8.self)
   }
 
-  /// The questions that `text(of:)` wrote.
+  /// Parses a text that `text(of:)` made.
   public static func parse(list text: String) -> [StateEntry.Question] {
     let list = try? JSONValue.parse(Array(text.utf8), limits: JSONLimits()).arrayValue
     return (list ?? []).compactMap { StateEntry.Question(json: $0) }
   }
 
-  /// nil: the question is not possible.
+  /// nil if the value is no valid question.
   init?(json value: JSONValue) {
     guard let table = value["table"]?.stringValue, let list = value["sums"]?.arrayValue else { return nil }
     let sums = list.compactMap { $0.integerValue.flatMap { Int(exactly: $0) } }

@@ -1,10 +1,10 @@
 import SatchelValues
 
-/// Makes the lines of a device's steps. Making them is a third of an export's work.
+/// Makes the lines of a device's steps. That is a third of the work of an export.
 struct StepLineMaker: ChangeLineMaker {
   struct Item: Sendable {
     let place: ApplyOrder
-    /// The table's index in `tables`.
+    /// The index of the step's table in `tables`.
     let table: Int
     let step: Step
   }
@@ -22,7 +22,7 @@ extension LineSorter {
     var end = 0
     for (index, item) in lines.items.enumerated() {
       end += lines.lengths[index]
-      // Neighbouring lines with the same place are added together.
+      // Adjacent lines with the same place are added in one call.
       if index + 1 < lines.items.count, lines.items[index + 1].place == item.place { continue }
       try add(lines.bytes[begin..<end], item.place)
       begin = end

@@ -3,21 +3,21 @@ import SatchelJSON
 import SatchelValues
 
 extension Manifest {
-  /// A device's description of its former identity, from the time before it got another name and other keys. The device
-  /// still has the rows of that identity. It also has all changes that the hub is not known to have.
+  /// A statement by a device about its former identity, before it got another name and other keys. The device still
+  /// has the rows of that identity, and all changes that the hub is not known to have.
   public struct Continuation: Hashable, Sendable {
     /// The former device id.
     public let device: ReplicaID
-    /// The highest sequence among the exports of the former device that the hub is known to have.
+    /// The highest sequence of the former identity that the hub is known to have.
     public let acknowledged: SequenceNumber
-    /// The emission that the device's database holds.
+    /// The emission that the device's database has.
     public let received: EmissionNumber
-    /// The exports of the former device, in order: the last acknowledged export and the later exports. At most the
-    /// newest `Changes.longestChain`. If the former device was copied, the hub finds from this chain which copy's
-    /// history this is. The hub also finds how much of the history was merged.
+    /// The exports of the former identity in order: the last acknowledged one and all later ones, at most the newest
+    /// `Changes.longestChain`. If the device was copied, the chain shows the hub to which copy this history belongs,
+    /// and how much of it was merged.
     public let chain: [Changes.Link]
-    /// The signature of the statement `KeyStatement.continuation` by a key of the former device. nil: an earlier
-    /// version made the request, or that key is lost.
+    /// The signature of `KeyStatement.continuation` by a key of the former identity. nil if an earlier release made
+    /// the request, or if that key is lost.
     public let proof: Signature?
 
     public init(
@@ -53,7 +53,7 @@ extension [Manifest.Changes.Link] {
       })
   }
 
-  /// Whether the links are in order, and are not more than a manifest may hold.
+  /// Whether the links are in order, and not too many for a manifest.
   var isInOrder: Bool {
     count <= Manifest.Changes.longestChain && zip(self, dropFirst()).allSatisfy { $0.sequence < $1.sequence }
   }

@@ -2,35 +2,35 @@ import SatchelJSON
 import SatchelPlatform
 
 extension Manifest.Changes {
-  /// A device's statement about its own health. It is for people at the hub: no decision depends on it.
+  /// A device's statement about its own state. It informs people at the hub; the hub decides nothing by it.
   public struct Health: Hashable, Sendable {
-    /// The last run of the doctor on the device.
+    /// The last run of `doctor` on the device.
     public struct Doctor: Hashable, Sendable {
       public enum Result: String, Sendable, CaseIterable {
-        /// Nothing was wrong.
+        /// The doctor found no fault.
         case well
-        /// Faults were found, and all were repaired.
+        /// The doctor found faults and repaired all of them.
         case repaired
-        /// Something is left to do.
+        /// Faults are left.
         case faults
       }
 
-      /// The time of the run by the device's clock: `2026-01-31T08:05:09Z`.
+      /// The time of the run by the device's clock, for example `2026-01-31T08:05:09Z`.
       public let at: String
       public let result: Result
 
       public init(at: String, result: Result) { (self.at, self.result) = (at, result) }
     }
 
-    /// The version of Satchel on the device, such as `0.1.0`.
+    /// The version of Satchel on the device, for example `0.1.0`.
     public let satchel: String
-    /// The free space of the disk that holds the device's database, in bytes.
+    /// The free bytes of the disk with the device's database.
     public let free: Int64
     /// The size of the device's database, in bytes.
     public let database: Int64
     /// The number of refused files in the device's quarantine.
     public let quarantined: Int64
-    /// nil: the doctor never ran on the device.
+    /// nil if `doctor` never ran on the device.
     public let doctor: Doctor?
 
     public init(satchel: String, free: Int64, database: Int64, quarantined: Int64, doctor: Doctor?) {
@@ -61,7 +61,7 @@ extension Manifest.Changes.Health {
       ] + (doctor.map { [.init(name: "doctor", value: $0.json)] } ?? []))
   }
 
-  /// Whether a text is numbers with points between them: `0.1.0`.
+  /// Whether a text consists of numbers with points between them, for example `0.1.0`.
   fileprivate static func isVersion(_ text: String) -> Bool {
     text.utf8.count <= longestVersion
       && text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { part in
@@ -75,7 +75,7 @@ extension Manifest.Changes.Health.Doctor {
 }
 
 extension ManifestFields {
-  /// The member `health`; nil if the manifest has none, because an earlier version made the bundle.
+  /// The member `health`; nil if an earlier release made the bundle, without this member.
   func health() throws(BundleError) -> Manifest.Changes.Health? {
     guard let value = object["health"] else { return nil }
     let fields = ManifestFields(value)

@@ -1,15 +1,16 @@
 import SatchelCrypto
 import SatchelValues
 
-/// A statement that the holder of a key signs with that key, to prove the possession of the key. The signature of the
-/// bundle does not prove this, because another key made that signature.
+/// A statement that is signed with a key, to prove that its maker has this key. The signature of the bundle does not
+/// prove that, because another key made that signature.
 public enum KeyStatement: Hashable, Sendable {
-  /// Later bundles of this replica may be signed with `next`. The key `next` signs this statement.
+  /// Later bundles from this replica may be signed with `next`. The key `next` signs this statement.
   case rotation(dataset: String, replica: ReplicaID, next: PublicKey)
-  /// The device with `key` continues the history of the device `former`. A key of `former` signs this statement.
+  /// The device with `key` continues the history of the device `former`. A key of the device `former` signs this
+  /// statement.
   case continuation(dataset: String, device: ReplicaID, former: ReplicaID, key: PublicKey)
 
-  /// The signed message. It is also the trusted comment of the signature.
+  /// The message that is signed. It is also the trusted comment of the signature.
   var text: String {
     switch self {
     case .rotation(let dataset, let replica, let next):
@@ -25,7 +26,7 @@ public enum KeyStatement: Hashable, Sendable {
     try key.sign(message: Array(text.utf8), trustedComment: text, untrustedComment: Self.untrustedComment)
   }
 
-  /// Whether this key made the signature, and made it of exactly this statement.
+  /// Whether `key` made this signature of exactly this statement.
   public func isSigned(_ signature: Signature, by key: PublicKey) -> Bool {
     guard let comment = try? key.verify(signature, message: Array(text.utf8)) else { return false }
     return comment.utf8.elementsEqual(text.utf8)
@@ -33,7 +34,7 @@ public enum KeyStatement: Hashable, Sendable {
 }
 
 extension Manifest {
-  /// Throws if the proof of the announced key is wrong. A bundle of an earlier version has no proof.
+  /// Throws if the announced key did not sign the announcement. A bundle of an earlier release has no such signature.
   func checkRotation() throws(BundleError) {
     guard let rotation, let proof = rotation.proof else { return }
     let statement = KeyStatement.rotation(dataset: dataset, replica: from.id, next: rotation.key)
@@ -44,10 +45,10 @@ extension Manifest {
 }
 
 extension Manifest.Continuation {
-  /// Whether a key of the former identity signed the statement that the device continues its history.
+  /// Whether a key of the former identity has signed that the device continues its history.
   /// - Parameters:
-  ///   - device: the requesting device, with the key `key`.
-  ///   - former: the keys of the device's former identity.
+  ///   - device: the device that requests this. Its key is `key`.
+  ///   - former: the keys of the former identity.
   public func isProved(for device: ReplicaID, _ key: PublicKey, in dataset: String, by former: [PublicKey]) -> Bool {
     guard let proof else { return false }
     let statement = KeyStatement.continuation(dataset: dataset, device: device, former: self.device, key: key)

@@ -1,9 +1,9 @@
 import SatchelCrypto
 import SatchelValues
 
-/// A bundle's kind, sender, recipient, and the bundles on which it builds.
+/// The signed description of a bundle: its kind, sender and recipient, and the bundles on which it builds.
 public struct Manifest: Hashable, Sendable {
-  /// The newest format that this Satchel writes and reads.
+  /// The newest format that this release writes and reads.
   public static let format: Int64 = 1
 
   /// The sender or the recipient of a bundle.
@@ -16,41 +16,42 @@ public struct Manifest: Hashable, Sendable {
       self.name = name
     }
 
-    /// The recipient of an enrolment request: the device does not know its hub yet.
+    /// The recipient in a request for enrolment, because the device does not know its hub yet.
     public static let unknownHub = Party(id: ReplicaID(random: [UInt8](repeating: 0, count: 16)), name: "hub")
   }
 
-  /// An entry that follows the manifest, with its size in bytes.
+  /// An entry after the manifest, with its size in bytes.
   public struct Entry: Hashable, Sendable {
     public let name: EntryName
     public let bytes: Int64
   }
 
-  /// Features that a reader must support to read the bundle, in addition to the first version of format 1.
+  /// Features of a bundle that the first release of format 1 cannot read. A reader must support all that the bundle
+  /// names.
   public enum Critical: String, Sendable, CaseIterable {
     /// Lines about keys: `rekey` and `block`.
     case keys
-    /// A request of a device that had another identity: its delivered changes must not be merged again.
+    /// A request by a device that had another identity. The hub must not merge its delivered changes again.
     case continues
-    /// Lines about attached files, and their contents.
+    /// Lines about attachments, and the attachments themselves.
     case attachments
-    /// Digests of the rows that a device holds.
+    /// Digests of a device's rows.
     case state
-    /// Lines with the versions of a row that the device may have, and conflicts of the kind `unseen`.
+    /// Lines that state which states of a row the device may have, and conflicts of the kind `unseen`.
     case unseen
-    /// Rows of some tables are identified by other columns than their PRIMARY KEY.
+    /// Rows of some tables are identified by other columns than the PRIMARY KEY.
     case names
-    /// Lines and conflicts that belong to units: a reader applies all of a unit or nothing.
+    /// Lines and conflicts in units. A reader must take all changes of a unit or none.
     case units
-    /// A parity volume: its piece is computed from the pieces of the other volumes.
+    /// A parity volume, whose piece is computed from the pieces of the other volumes.
     case parity
 
-    /// A set of features as one text, in the form in which the tables of hubs and devices store it.
+    /// The features as one text, in the form in which Satchel's tables store them.
     public static func text(of features: Set<Critical>) -> String {
       features.map(\.rawValue).sorted().joined(separator: " ")
     }
 
-    /// The features in a text. Features that this version does not know are left out.
+    /// The features in such a text. Features that this release does not know are left out.
     public static func features(in text: String) -> Set<Critical> {
       Set(text.split(separator: " ").compactMap { Critical(rawValue: String($0)) })
     }
@@ -64,11 +65,11 @@ public struct Manifest: Hashable, Sendable {
     case backup(Backup)
   }
 
-  /// The keys that a sender will use from some later bundle on.
+  /// The keys that the sender will use in later bundles.
   public struct Rotation: Hashable, Sendable {
     public let key: PublicKey
     public let recipient: AgeRecipient
-    /// The announcement's signature by `key`; nil: the bundle was made by a version that did not sign it.
+    /// The signature of the announcement by `key`; nil if an earlier release made the bundle without it.
     public let proof: Signature?
 
     public init(key: PublicKey, recipient: AgeRecipient, proof: Signature?) {
@@ -78,7 +79,7 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// A list of revoked keys. Only the list with the highest number is valid.
+  /// A list of revoked keys. Only the list with the highest number is in force.
   public struct Revocations: Hashable, Sendable {
     public let number: Int64
     public let keys: [PublicKey]
@@ -89,42 +90,43 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// A device's data about its export.
+  /// The part of the manifest that only an export has.
   public struct Changes: Hashable, Sendable {
     public let epoch: Epoch
     public let incarnation: Incarnation
-    /// The emission that the device's database held.
+    /// The emission of the device's database when the export was made.
     public let received: EmissionNumber
     public let sequence: SequenceNumber
-    /// The device's earlier exports, in order: the last acknowledged export and the later exports. At most the newest
-    /// `longestChain`.
+    /// Earlier exports in order: the last acknowledged one and all later ones, at most the newest `longestChain`.
     public let chain: [Link]
-    /// Attached files that the device requests. The hub is known to have these files, and the device's rows name them.
-    /// They are missing on the device. The list is sorted and names each file once. It is limited to the number of
-    /// files that one bundle can carry.
+    /// Attachments that the device requests. The device's rows name them, the device lacks them, and the hub is known
+    /// to have them. The list is sorted, has each path once, and has at most as many paths as one bundle can carry
+    /// files.
     public let lost: [AttachmentPath]
-    /// The sequence of an earlier export. This export contains all changes since that export, so the exports between
-    /// the two may be left out. nil: the bundle was made by a version without this member. Then the first export of the
-    /// chain is the base.
+    /// The sequence of an earlier export. This export contains all changes since that one, so a hub with that export
+    /// does not need those between. nil if the bundle is of a release without this member; then the first export of
+    /// the chain is the base.
     public var base: SequenceNumber?
-    /// The device's last export in an earlier epoch; 0: it made none. Changes of this generation and later ones are new
-    /// in this epoch, whatever the device's clock shows. nil: the bundle was made by a version without this member.
+    /// The last export of the device in an earlier epoch; 0 if it made none. Changes of this generation and later
+    /// ones are of the present epoch, whatever the device's clock shows. nil if the bundle is of a release without
+    /// this member.
     public var formerExports: SequenceNumber?
-    /// The hub's epochs before `epoch`, as its emissions named them to the device, in the order of their text. Empty if
-    /// the device knows none, and in bundles that were made by a version without this member.
+    /// The hub's epochs before `epoch`, as its emissions have named them, in the order of their text. Empty if the
+    /// device knows none, or if the bundle is of a release without this member.
     public var former: [Epoch] = []
-    /// The emission `received`, with the hub's signature. nil: the bundle was made by a version without this member.
+    /// The digest of the emission `received`, with the hub's signature. nil if the bundle is of a release without
+    /// this member.
     public var proof: EmissionProof?
-    /// Digests of emissions of earlier histories. The device has these emissions, and the hub is not known to have
-    /// them. Their files come beside this bundle.
+    /// The digests of emissions of earlier histories that the device has and that the hub is not known to have. A
+    /// person carries their files beside this bundle.
     public var brings: [Digest] = []
-    /// The digest of the original of this export. The device made the original under its former name, and signed the
-    /// export again under its present name. Other exports name the original in their chains. nil: this export was not
-    /// signed again.
+    /// The digest of the original of this export, if the device made the original under its former name and has
+    /// signed it again under its present name. The chains of other exports name the original. nil if this export was
+    /// not signed again.
     public var original: Digest?
-    /// Columns that an app on the device renamed, so that their names differ from the hub's.
+    /// The columns that an app on the device renamed, so that they have other names than at the hub.
     public var renamed: [RenamedColumn] = []
-    /// The device's statement about its own health; nil: the bundle was made by a version without this member.
+    /// The device's statement about its own state; nil if the bundle is of a release without this member.
     public var health: Health?
 
     public static let longestChain = 256
@@ -132,7 +134,7 @@ public struct Manifest: Hashable, Sendable {
     /// An earlier export of the device.
     public struct Link: Hashable, Sendable {
       public let sequence: SequenceNumber
-      /// The digest of the export's B2SUMS.
+      /// The digest of B2SUMS of that export.
       public let digest: Digest
 
       public init(sequence: SequenceNumber, digest: Digest) {
@@ -153,44 +155,44 @@ public struct Manifest: Hashable, Sendable {
       self.lost = lost
     }
 
-    /// Whether no change is missing between `merged`, the last export that a hub has, and this export. This export must
-    /// be the next export, or its base must not be later than `merged`. Without `base`, the first export of the chain
-    /// is the base. This export may lack only the changes of that first export itself.
+    /// Whether this export has all changes after `merged`, the last export that a hub has merged. It is the next
+    /// export, or its base is not later than `merged`. Without `base`, the first export of the chain is the base.
+    /// Then this export may lack only that export's own changes.
     public func reaches(back merged: SequenceNumber) -> Bool {
       if let base { return base <= merged }
       return sequence <= merged.next || chain.first.map { $0.sequence <= merged } ?? false
     }
   }
 
-  /// The hub's data about an emission.
+  /// The part of the manifest that only an emission has.
   public struct Scope: Hashable, Sendable {
     public enum Extent: String, Sendable, CaseIterable { case full, delta }
 
     public let epoch: Epoch
     public let number: EmissionNumber
-    /// The emission on which this emission builds; 0: this emission is full.
+    /// The emission on which this one builds; 0 if this one is full.
     public let after: EmissionNumber
     public let extent: Extent
-    /// The device's highest merged sequence.
+    /// The device's highest sequence that the hub has merged.
     public let acknowledged: SequenceNumber
-    /// The digest of B2SUMS of the export `acknowledged`. It shows the device that it made that export itself, and not
-    /// a copy of the device. nil: the hub does not say.
+    /// The digest of B2SUMS of the export `acknowledged`. It shows the device whether it made this export itself, or
+    /// a copy of the device did. nil if the hub does not state it.
     public let acknowledgedDigest: Digest?
-    /// The device's highest sequence that the hub's last backup contains; 0: none. nil: the bundle was made by a
-    /// version without this member.
+    /// The device's highest sequence in the hub's last backup; 0 if there is none. nil if the bundle is of a release
+    /// without this member.
     public var backedUp: SequenceNumber?
-    /// The emissions that the device may have when it imports this emission, in order. With any other emission, the
-    /// device refuses this bundle. nil: the bundle was made by a version without this member.
+    /// The emissions on which the device may be when it imports this one, in order. On any other emission the device
+    /// refuses this bundle. nil if the bundle is of a release without this member.
     public var follows: [EmissionLink]?
-    /// The hub's epochs before this one, in the order of their text; nil: the bundle was made by a version that did not
-    /// name them.
+    /// The hub's epochs before this one, in the order of their text; nil if the bundle is of a release without this
+    /// member.
     public var former: [Epoch]?
-    /// Digests of emissions of earlier epochs that the hub has. The device need not bring their files.
+    /// The digests of emissions of earlier epochs whose files the hub has. The device need not bring these files.
     public var collected: [Digest] = []
-    /// Digests of emissions of earlier epochs that the hub knows to have made. It has everything that it made before
-    /// them. If an emission is in `collected` alone, the hub has its file, and may lack older ones.
+    /// The digests of emissions of earlier epochs that the hub knows to have made. The hub has everything that it
+    /// made before them. An emission that is only in `collected` does not show this: the hub may lack older ones.
     public var known: [Digest] = []
-    /// The sums whose rows the hub requests one by one, in the device's next bundle.
+    /// The hub's request for the digest of each row of these sums, for the device's next bundle.
     public var compare: [StateEntry.Question] = []
 
     public init(
@@ -206,10 +208,10 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// The state of a hub when it was copied whole.
+  /// The part of the manifest that only a backup has: the state of the hub at that time.
   public struct Backup: Hashable, Sendable {
     public let epoch: Epoch
-    /// The number of changes that the hub had committed.
+    /// The number of row changes that the hub had committed.
     public let cursor: Cursor
 
     public init(epoch: Epoch, cursor: Cursor) {
@@ -218,12 +220,12 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// The content of a new device's request.
+  /// The part of the manifest that only a request for enrolment has.
   public struct Enrolment: Hashable, Sendable {
     public let incarnation: Incarnation
-    /// The key that signs this request and all later bundles of the device.
+    /// The key that signs this request and the later bundles of the device.
     public let key: PublicKey
-    /// The former identity of this device; nil: it is a new device.
+    /// The former identity of this device; nil for a new device.
     public let continues: Continuation?
 
     public init(incarnation: Incarnation, key: PublicKey, continues: Continuation? = nil) {
@@ -235,29 +237,29 @@ public struct Manifest: Hashable, Sendable {
 
   public let bundle: BundleID
   public let dataset: String
-  /// The version of the dataset's definition when the bundle was made.
+  /// The version of the dataset when the bundle was made.
   public let version: Int64
   public private(set) var from: Party
   public let to: Party
   /// The user for whom the device works.
   public let user: String
-  /// The time at which the sender made the bundle, by the sender's clock, for people: `2026-01-31T08:05:09Z`.
+  /// The time at which the bundle was made, by the sender's clock. It is for people, for example
+  /// `2026-01-31T08:05:09Z`.
   public let created: String
   public let stamp: Stamp
-  /// The number of lines, by entry; empty entries are left out of the bundle.
+  /// The number of lines in each entry. The bundle has no entry without lines.
   public let changes: Int64
   public let conflicts: Int64
   public let resolutions: Int64
-  /// The number of lines about attached files, and the number of files in the bundle. Set from the content when the
-  /// bundle is sealed.
+  /// The number of lines about attachments, and the number of carried contents. `seal` computes both.
   public internal(set) var attachments: Int64 = 0
   public internal(set) var blobs: Int64 = 0
-  /// The critical features that the content uses. Set from the content when the bundle is sealed.
+  /// The features that the content needs. `seal` computes them.
   public internal(set) var critical: [Critical] = []
-  /// The critical features that the sender can read. Bundles for the sender may use no others. Empty: the sender does
-  /// not say.
+  /// The features that the sender can read. A bundle for the sender may need no others. Empty if the sender states
+  /// none.
   public var understands: Set<Critical> = []
-  /// The recipient for which bundles to the sender may be encrypted; nil: the sender does not say.
+  /// The age recipient for which bundles to the sender may be encrypted; nil if the sender states none.
   public var recipient: AgeRecipient?
   public var rotation: Rotation?
   public var revoked: Revocations?
@@ -282,7 +284,7 @@ public struct Manifest: Hashable, Sendable {
     self.body = body
   }
 
-  /// Returns this manifest with another name for the sender. Each side has its own names for its devices.
+  /// The same manifest with another name for the sender, because a replica may use another name for it.
   public func from(_ name: String) -> Manifest {
     var manifest = self
     manifest.from = Party(id: from.id, name: name)
@@ -299,8 +301,8 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// The number in the signature's comment: the sequence, the emission's number, the volume's part or the backup's
-  /// cursor. 0 for a request.
+  /// The number in the signature's comment: the sequence, the emission, the volume's part or the backup's cursor. 0
+  /// for a request.
   public var number: Int64 {
     switch body {
     case .changes(let changes): changes.sequence.rawValue
@@ -311,7 +313,7 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// Whether the bundle contains anything but acknowledgements. If not, it needs no answer.
+  /// Whether the bundle has more than acknowledgements. Otherwise it needs no answer.
   public var saysAnything: Bool {
     if changes + conflicts + resolutions + blobs > 0 || rotation != nil { return true }
     return switch body {
@@ -321,13 +323,13 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// The number of this bundle, or of the bundle of which it is a volume.
+  /// The number of this bundle or, for a volume, of its whole bundle.
   public var wholeNumber: Int64 {
     if case .volume(let volume) = body { return volume.number }
     return number
   }
 
-  /// The name of the bundle's file, safe on FAT and exFAT.
+  /// The name of the bundle's file. FAT and exFAT allow it.
   public var fileName: String {
     guard case .volume(let volume) = body else { return wholeFileName }
     let (part, parts) =
@@ -337,19 +339,19 @@ public struct Manifest: Hashable, Sendable {
     return "\(stem)-\(volume.isParity ? "p" : "")\(zeros)\(part)of\(parts).satchel"
   }
 
-  /// The file name of this bundle, or of the bundle of which it is a volume.
+  /// The file name of this bundle or, for a volume, of its whole bundle.
   public var wholeFileName: String { "\(stem).satchel" }
 
   private var stem: String { "\(Self.namePrefix(dataset: dataset, from: from.name, to: to.name))\(wholeNumber)" }
 
-  /// The prefix of the names of all bundles from one replica to another; their numbers follow.
+  /// The beginning of the file names of all bundles from one replica to another. The number follows it.
   public static func namePrefix(dataset: String, from: String, to: String) -> String { "\(dataset)-\(from)-\(to)-" }
 }
 
 public enum BundleKind: String, Sendable, CaseIterable {
   case changes, scope, enrolment, volume, backup
 
-  /// The words for a file of this kind, as they follow "This is " in a message.
+  /// The description of such a file. In a message it follows "This is ".
   public var words: String {
     switch self {
     case .changes: "a device's export"

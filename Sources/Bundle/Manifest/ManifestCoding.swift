@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// The JSON form of a manifest; see `docs/FORMAT.md`.
+/// The manifest as JSON, which `docs/FORMAT.md` describes.
 extension Manifest {
   func json(entries: [Entry]) -> JSONValue {
     let members: [JSONValue.Member] = [
@@ -104,7 +104,8 @@ extension Manifest {
     }
   }
 
-  /// Reads a manifest, with the entries that it promises. Unknown members are skipped, unless `critical` names them.
+  /// Parses a manifest and the list of its entries. Unknown members are skipped. Throws if `critical` names an
+  /// unknown feature.
   static func parse(_ bytes: [UInt8], limits: BundleLimits) throws(BundleError) -> (
     manifest: Manifest, entries: [Entry]
   ) {
@@ -223,7 +224,7 @@ extension Manifest.Rotation {
 }
 
 extension Signature {
-  /// The JSON member `proof`, which holds this signature. Statements about keys have this member.
+  /// The member `proof` with this signature, for statements about keys.
   var member: JSONValue.Member { .init(name: "proof", value: .string(String(decoding: fileBytes, as: UTF8.self))) }
 }
 

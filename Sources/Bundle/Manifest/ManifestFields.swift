@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// Reads the members of a manifest. Errors name the member.
+/// Reads the members of a manifest. Errors name the faulty member.
 struct ManifestFields {
   let object: JSONValue
 
@@ -19,14 +19,14 @@ struct ManifestFields {
     return number
   }
 
-  /// Reads a count of at least `least`.
+  /// Reads a whole number that is at least `least`.
   func natural(_ name: String, from least: Int64 = 0) throws(BundleError) -> Int64 {
     let number = try integer(name)
     guard number >= least, number <= largestCount else { throw .manifest("\(name) is out of range") }
     return number
   }
 
-  /// A user's name; empty if there is none yet.
+  /// Reads the name of a user, which is empty if no user is known yet.
   func userName(_ name: String) throws(BundleError) -> String {
     let text = try string(name)
     guard isUserName(text) else { throw .manifest("\(name) is no user's name") }
@@ -55,7 +55,7 @@ struct ManifestFields {
     return stamp
   }
 
-  /// nil: there is no such member.
+  /// nil if there is no such member.
   func digest(_ name: String) throws(BundleError) -> Digest? {
     if object[name] == nil { return nil }
     guard let digest = Digest(hexadecimal: try string(name)) else { throw .manifest("\(name) is not a digest") }
@@ -119,7 +119,7 @@ struct ManifestFields {
     return chain
   }
 
-  /// The critical features that the sender can read. Features that this version does not know are left out.
+  /// The features that the sender can read. Features that this release does not know are left out.
   func understood() throws(BundleError) -> Set<Manifest.Critical> {
     guard let value = object["understands"] else { return [] }
     guard let list = value.arrayValue, list.count <= 100, list.allSatisfy({ $0.stringValue != nil }) else {
@@ -128,7 +128,7 @@ struct ManifestFields {
     return Set(list.compactMap { $0.stringValue.flatMap { Manifest.Critical(rawValue: $0) } })
   }
 
-  /// The sums whose rows the hub requests one by one.
+  /// The hub's requests for the digest of each row in some sums.
   func questions() throws(BundleError) -> [StateEntry.Question] {
     guard let value = object["compare"] else { return [] }
     guard let list = value.arrayValue, list.count <= Manifest.Scope.mostCompared else {

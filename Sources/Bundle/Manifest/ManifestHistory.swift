@@ -2,10 +2,10 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// The members of manifests about the history to which a bundle belongs. A number alone does not identify a bundle. The
-/// number and the digest together identify it.
+/// The members of manifests by which a bundle is found to belong to a history. A number alone does not identify a
+/// bundle; number and digest together do.
 extension Manifest {
-  /// One emission, by its number and by the digest of its B2SUMS.
+  /// An emission, identified by its number and the digest of its B2SUMS.
   public struct EmissionLink: Hashable, Comparable, Sendable {
     public let number: EmissionNumber
     public let digest: Digest
@@ -20,13 +20,13 @@ extension Manifest {
     }
   }
 
-  /// The emission that a device imported last, with the hub's own signature of it.
+  /// The emission on which a device is, with the hub's own signature of it.
   ///
-  /// The signature proves that the hub made the emission, even if the hub has no record of it. A hub without the record
-  /// was set back, or it is a copy. The reader must check the signature before it acts on this member.
+  /// The signature proves that the hub made this emission, even if the hub has no record of it. Then the hub was set
+  /// back or is a copy. The reader must check the signature before it acts.
   public struct EmissionProof: Hashable, Sendable {
     public let digest: Digest
-    /// The emission's `B2SUMS.minisig`. nil: the device does not have it any more.
+    /// The content of `B2SUMS.minisig` of that emission; nil if the device no longer has it.
     public let signature: Signature?
 
     public init(digest: Digest, signature: Signature?) {
@@ -37,19 +37,19 @@ extension Manifest {
 }
 
 extension Manifest.Changes {
-  /// The most emissions of earlier histories that one bundle names.
+  /// The most emissions of earlier histories that a bundle names.
   public static let mostBrought = 1_000
 }
 
 extension Manifest.Scope {
-  /// The most emissions that `follows` may name: more than ten years of daily bundles without an answer.
+  /// The most emissions in `follows`: enough for more than ten years of daily bundles without an answer.
   public static let mostFollowed = 4_096
-  /// The most tables that are compared row by row at a time.
+  /// The most tables in one comparison row by row.
   public static let mostCompared = 1_000
-  /// The most earlier epochs that a manifest names.
+  /// The most earlier epochs in a manifest.
   public static let mostEpochs = 1_024
-  /// The largest step from the last number within one epoch. A larger step is a mistake, or a thief's attempt to take
-  /// the last number.
+  /// The most by which a number may exceed the last number of the same epoch. A greater number is a mistake. Or a
+  /// thief tries to use up the numbers.
   public static let longestJump: Int64 = 1_000_000
 }
 
@@ -106,7 +106,7 @@ extension [Digest] {
 }
 
 extension ManifestFields {
-  /// nil: the bundle was made by a version that did not name digests.
+  /// nil if the bundle is of a release without this member.
   func emissionProof() throws(BundleError) -> Manifest.EmissionProof? {
     guard let digest = try digest("received_digest") else { return nil }
     return .init(digest: digest, signature: try signature("received_signature"))
@@ -119,13 +119,13 @@ extension ManifestFields {
     }
   }
 
-  /// nil: the member is missing.
+  /// nil if there is no such member.
   func export(_ name: String) throws(BundleError) -> SequenceNumber? {
     if object[name] == nil { return nil }
     return SequenceNumber(try natural(name))
   }
 
-  /// nil: the bundle was made by a version that did not name them.
+  /// nil if the bundle is of a release without this member.
   func follows() throws(BundleError) -> [Manifest.EmissionLink]? {
     guard let value = object["follows"] else { return nil }
     var links: [Manifest.EmissionLink] = []
@@ -142,7 +142,7 @@ extension ManifestFields {
     return links
   }
 
-  /// The epochs of the member `former`, each once, in the order of their text; nil: the member is missing.
+  /// The epochs in `former`, each once, in the order of their text; nil if there is no such member.
   func formerEpochs() throws(BundleError) -> [Epoch]? {
     guard let value = object["former"] else { return nil }
     var epochs: [Epoch] = []
@@ -156,7 +156,7 @@ extension ManifestFields {
     return epochs
   }
 
-  /// The digests of a list, each once, in the order of their text. Without the member: empty.
+  /// The digests in a list, each once, in the order of their text; empty if there is no such member.
   func digests(_ name: String) throws(BundleError) -> [Digest] {
     guard let value = object[name] else { return [] }
     var digests: [Digest] = []

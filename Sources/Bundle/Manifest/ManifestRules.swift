@@ -1,5 +1,6 @@
 extension Manifest {
-  /// Checks that the members of a manifest do not contradict each other. Writer and reader use the same rules.
+  /// Throws if the members of this manifest contradict each other. Both the writer and the reader of a bundle call
+  /// this.
   func check(_ entries: [Entry]) throws(BundleError) {
     let present = entries.map(\.name)
     for (name, lines) in [
@@ -99,9 +100,9 @@ extension Manifest {
 }
 
 extension Manifest.Volume {
-  /// Whether its numbers and its kind can be those of a volume.
+  /// Whether these numbers and this kind are possible for a volume.
   fileprivate var isPossible: Bool {
-    // First the limits, so that no sum overflows.
+    // The limits are checked first, so that the sums below cannot overflow.
     guard parts <= Self.most, parity <= Self.mostWithParity, parity == 0 || parts + parity <= Self.mostWithParity
     else { return false }
     return part <= parts + parity && parts <= bytes && (whole == .changes || whole == .scope)
@@ -109,19 +110,19 @@ extension Manifest.Volume {
 }
 
 extension Manifest.Body {
-  /// Whether this is a parity volume.
+  /// Whether this bundle is a parity volume.
   fileprivate var isParity: Bool {
     if case .volume(let volume) = self { return volume.isParity }
     return false
   }
 
-  /// The former identity of a device that requests enrolment; nil if there is none.
+  /// The former identity in a request for enrolment; nil if there is none.
   var continuation: Manifest.Continuation? {
     if case .enrolment(let enrolment) = self { return enrolment.continues }
     return nil
   }
 
-  /// The entries that a bundle of this kind must carry after its manifest, and the entries that it may carry.
+  /// The entries that a bundle of this kind must have after the manifest, and the entries that it may have.
   fileprivate func entries(_ critical: [Manifest.Critical]) -> (required: [EntryName], allowed: [EntryName]) {
     switch self {
     case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot, .attachments, .state])

@@ -17,7 +17,7 @@ extension Manifest.Changes {
     }
   }
 
-  /// The largest number of renamed columns in one bundle.
+  /// The most renamed columns in a bundle.
   public static let mostRenamed = 1_000
 }
 
@@ -39,7 +39,7 @@ extension Manifest.Changes.RenamedColumn {
 }
 
 extension ManifestFields {
-  /// The member `renamed`; an empty list if the manifest has none.
+  /// The renamed columns; empty if there is no such member.
   func renamedColumns() throws(BundleError) -> [Manifest.Changes.RenamedColumn] {
     guard let value = object["renamed"] else { return [] }
     var columns: [Manifest.Changes.RenamedColumn] = []

@@ -1,6 +1,6 @@
 import SatchelCrypto
 
-/// Decrypts an encrypted source.
+/// Decrypts the bytes of an encrypted source.
 final class AgeSource: ByteSource {
   private let source: any ByteSource
   private var opener: AgeOpener
@@ -36,7 +36,7 @@ final class AgeSource: ByteSource {
   }
 }
 
-/// Encrypts the bytes that are written.
+/// Encrypts the bytes that are written, and passes them to another sink.
 final class AgeSink: ByteSink {
   private let sink: any ByteSink
   private var sealer: AgeSealer

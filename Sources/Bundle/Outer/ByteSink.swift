@@ -1,13 +1,13 @@
 import SatchelPlatform
 
-/// The target of a bundle's bytes: a file, or a sink that compresses or encrypts the bytes and passes them on.
+/// A target for the bytes of a bundle: a file, or another sink's compressed or encrypted input.
 protocol ByteSink: AnyObject {
   func write(_ bytes: [UInt8]) throws
-  /// Ends the output: buffered bytes are passed on.
+  /// Ends the output. All buffered bytes are passed on.
   func finish() throws
 }
 
-/// Writes to an open file, which the caller syncs and closes.
+/// Writes to an open file. The caller syncs and closes the file.
 final class FileSink: ByteSink {
   private let fd: Int32
   private let files: any FileSystem

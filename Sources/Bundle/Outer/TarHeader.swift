@@ -1,10 +1,10 @@
-/// One block of a tar that describes the following entry. It is untrusted.
+/// A block of a tar that describes the following entry. Its content is untrusted.
 struct TarHeader {
   enum Kind {
     case file
-    /// Describes the following entry further.
+    /// A pax header, which describes the following entry further.
     case pax
-    /// A link, a folder, a device, a sparse file, a long name, ...
+    /// Any other kind, for example a link, a folder, a device or a sparse file.
     case other
   }
 
@@ -14,7 +14,7 @@ struct TarHeader {
   let kind: Kind
   var size: Int64
 
-  /// Reads a header in POSIX or GNU form, whose checksum must be right.
+  /// Parses a header in POSIX or GNU form. Throws if its checksum is wrong.
   init(_ block: [UInt8]) throws(BundleError) {
     let magic = block[257..<265]
     guard magic.elementsEqual("ustar\u{0}00".utf8) || magic.elementsEqual("ustar  \u{0}".utf8) else {
@@ -29,7 +29,7 @@ struct TarHeader {
     }
     let nameBytes = block[..<100]
     let end = nameBytes.firstIndex(of: 0) ?? nameBytes.endIndex
-    // A prefix would be part of the name. GNU's header may have the map of a sparse file in the place of the prefix.
+    // With a prefix, the name would be longer. In a GNU header the same bytes may be the map of a sparse file.
     let hasMore = [nameBytes[end...], block[157..<257], block[345...]].contains { $0.contains { $0 != 0 } }
     name = Array(nameBytes[..<end])
     kind =
@@ -41,23 +41,23 @@ struct TarHeader {
     self.size = size
   }
 
-  /// Octal digits, which end with a space or zero byte if the field is longer.
+  /// Parses octal digits. If the field is longer, a space or zero byte must follow them.
   private static func octal(_ field: ArraySlice<UInt8>) -> Int64? {
     let digits = field.prefix { (48...55).contains($0) }
     guard !digits.isEmpty, field[digits.endIndex...].allSatisfy({ $0 == 0 || $0 == 0x20 }) else { return nil }
     return digits.reduce(0) { $0 << 3 | Int64($1 - 48) }
   }
 
-  /// The size of a file beyond 8 GiB, for which the field has too few octal digits.
+  /// Parses the binary size of a file that is too large for the octal digits of the field, beyond 8 GiB.
   private static func binary(_ field: ArraySlice<UInt8>) -> Int64? {
     guard field.first == 0x80, field.dropFirst().prefix(3).allSatisfy({ $0 == 0 }) else { return nil }
     let number = field.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     return Int64(exactly: number)
   }
 
-  /// The size among the records of a pax header; nil if there is none. Each record has the form `<length>
-  /// <name>=<value>\n`. The records may also contain times, which are ignored. All other records are refused. A name, a
-  /// link or a map of a sparse file would change the entry.
+  /// The size in the records of a pax header; nil if they give no size. A record has the form `<length>
+  /// <name>=<value>\n`. Times are ignored. All other records are refused: a name, a link or the map of a sparse file
+  /// would change the entry.
   static func paxSize(_ records: [UInt8]) throws(BundleError) -> Int64? {
     var size: Int64?
     var rest = records[...]

@@ -1,23 +1,22 @@
-/// Reads a tar, one entry after the other: only plain files with plain names.
+/// Reads a tar, one entry after another. All entries must be plain files with plain names.
 ///
-/// Every byte is checked. A byte outside an entry's content is either part of a header whose checksum is right, or
-/// zero.
+/// Each byte outside an entry's content is checked: it belongs to a header with a right checksum, or it is zero.
 struct TarReader: ~Copyable {
   private let stream: ZstdSource
   private var block = [UInt8](repeating: 0, count: TarHeader.blockBytes)
-  /// Bytes of the current entry that were not read yet, and the zeros after it.
+  /// The bytes of the present entry that were not read yet, and the number of zeros after it.
   private var rest: Int64 = 0
   private var padding = 0
 
-  /// The most zeros after the last entry: tools fill up a record, usually of 10 KiB.
+  /// The most bytes of zeros after the last entry. Tools fill the last record with zeros, usually up to 10 KiB.
   private static let maximumTail = 64 << 10
-  /// A pax header has room for a size and three times.
+  /// The most bytes of a pax header: room for a size and three times.
   private static let maximumPaxBytes: Int64 = 1 << 10
 
   init(from stream: ZstdSource) { self.stream = stream }
 
-  /// The next entry's header; nil at the end of the tar. Throws if anything follows the end. The previous entry must
-  /// have been read to its end.
+  /// The header of the next entry; nil at the end of the tar. Throws if bytes follow the end. The caller must have
+  /// read the previous entry to its end.
   mutating func next() throws -> TarHeader? {
     precondition(rest == 0 && padding == 0, "an entry is read to its end before the next one begins")
     guard var header = try header() else { return nil }
@@ -32,7 +31,7 @@ struct TarReader: ~Copyable {
     return header
   }
 
-  /// Reads the next bytes of the entry into `buffer`. Returns their number; 0 at its end.
+  /// Reads the next bytes of the entry into `buffer`, and returns their number; 0 at the end of the entry.
   mutating func read(into buffer: inout [UInt8]) throws -> Int {
     let wanted = Int(min(rest, Int64(buffer.count)))
     if wanted > 0 {
@@ -55,7 +54,8 @@ struct TarReader: ~Copyable {
     return over == 0 ? 0 : TarHeader.blockBytes - over
   }
 
-  /// The header in the next block; nil if the zeros at the end of the tar begin there. Then all these zeros are read.
+  /// Reads the header in the next block. Returns nil if the zeros at the end of the tar begin there, and reads all of
+  /// them.
   private mutating func header() throws -> TarHeader? {
     guard try stream.read(into: &block, count: block.count) == block.count else { throw BundleError.truncated }
     if block.contains(where: { $0 != 0 }) { return try TarHeader(block) }
@@ -67,7 +67,7 @@ struct TarReader: ~Copyable {
     return nil
   }
 
-  /// The size that a pax header gives for the following entry; nil if the header gives no size.
+  /// The size that a pax header gives for the following entry; nil if it gives none.
   private mutating func paxSize(_ header: TarHeader) throws -> Int64? {
     guard header.size <= Self.maximumPaxBytes else {
       throw BundleError.notABundle("it has a pax header of \(header.size) bytes")

@@ -1,7 +1,7 @@
 import CArchive
 import SatchelPlatform
 
-/// Writes a tar (pax). The same entries give the same bytes: owner, times and modes are fixed.
+/// Writes a tar in pax form. Owner, times and modes are fixed, so that the same entries give the same bytes.
 final class TarWriter {
   private let archive: OpaquePointer
   private let sink: any ByteSink
@@ -19,7 +19,7 @@ final class TarWriter {
 
   deinit { archive_write_free(archive) }
 
-  /// Passes libarchive's output to the sink. Returns whether that succeeded.
+  /// Passes output of libarchive to the sink. Returns whether that succeeded.
   fileprivate func pass(_ bytes: UnsafeRawBufferPointer) -> Bool {
     do {
       try sink.write(Array(bytes))
@@ -69,7 +69,7 @@ final class TarWriter {
     guard written == bytes.count else { throw failure() }
   }
 
-  /// An error of the sink is more exact than libarchive's error about it.
+  /// If the sink failed, its own error is more exact than that of libarchive.
   private func failure() -> any Error {
     failed ?? BundleError.archive(archive_error_string(archive).map { String(cString: $0) } ?? "unknown error")
   }

@@ -1,29 +1,29 @@
 import CZstd
 
-/// Compresses the bytes that are written, as one zstd frame.
+/// Compresses the bytes that are written into one zstd frame.
 final class ZstdSink: ByteSink {
   private let sink: any ByteSink
   private let context: OpaquePointer
-  /// The buffer is passed on only when it is full. Otherwise the timing of threads would show in the output.
+  /// Only a full buffer is passed on. Otherwise the sizes of the pieces would depend on the timing of threads.
   private var packed = [UInt8](repeating: 0, count: 128 << 10)
   private var filled = 0
   private var hasBegun = false
 
-  /// Balances speed and size for lines of JSON. Readers accept any level.
+  /// A compromise between speed and size for lines of JSON. Readers accept any level.
   private static let level: Int32 = 3
 
-  /// If more than this number of bytes will come, threads compress them. Each thread takes this number of bytes at a
-  /// time, with some of the bytes before them. The output is hardly larger, and does not depend on the threads' timing.
+  /// With more bytes than this, threads compress the input. Each thread takes this number of bytes at a time. The
+  /// output does not depend on the timing of the threads, and is hardly larger.
   private static let shareOfThread: Int32 = 1 << 20
   private static let threads: Int32 = 2
 
-  /// - Parameter bytes: the approximate number of bytes to come.
+  /// - Parameter bytes: the approximate number of bytes that will be written.
   init(_ sink: any ByteSink, of bytes: Int64) throws {
     guard let context = ZSTD_createCCtx() else { throw BundleError.archive("out of memory") }
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, Self.level)
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
     if bytes > Self.shareOfThread {
-      // A library that was built without threads refuses both parameters, and works without threads.
+      // A library without threads refuses these two parameters, and then works without threads.
       ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, Self.threads)
       ZSTD_CCtx_setParameter(context, ZSTD_c_jobSize, Self.shareOfThread)
     }
@@ -46,7 +46,7 @@ final class ZstdSink: ByteSink {
     try sink.finish()
   }
 
-  /// If the system cannot start threads, the library fails at the first byte. Then the library is set to work alone.
+  /// If the system cannot start threads, the library fails at the first byte. Then it is set to work without threads.
   private func beginAlone(unlessThreadsTake bytes: [UInt8]) {
     var output = ZSTD_outBuffer()
     let code = bytes.withUnsafeBytes { source in
@@ -58,7 +58,7 @@ final class ZstdSink: ByteSink {
     ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, 0)
   }
 
-  /// Returns the number of bytes that the library still holds back.
+  /// Compresses bytes. Returns the number of bytes that the library still keeps.
   private func pack(_ bytes: [UInt8], _ operation: ZSTD_EndDirective) throws -> Int {
     var taken = 0
     var rest = 0

@@ -1,6 +1,6 @@
 import CZstd
 
-/// Unpacks a source that was compressed with zstd, once and as one frame.
+/// Unpacks a source that is exactly one zstd frame.
 final class ZstdSource: ByteSource {
   private let source: any ByteSource
   private let context: OpaquePointer
@@ -11,9 +11,10 @@ final class ZstdSource: ByteSource {
   private var packedBytes: Int64 = 0
   private var unpackedBytes: Int64 = 0
 
-  /// The base-2 logarithm of a frame's largest window, which bounds the memory: 2^23 bytes. Level 3 refers back 2 MiB.
+  /// The base-2 logarithm of the largest window, which limits the memory to 2^23 bytes. Satchel writes with level 3,
+  /// which refers back at most 2 MiB.
   static let windowLog: Int32 = 23
-  /// The first bytes of each frame.
+  /// The first bytes of every zstd frame.
   static let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
 
   init(limits: BundleLimits, _ source: any ByteSource) throws {
@@ -33,7 +34,7 @@ final class ZstdSource: ByteSource {
 
   func read(into buffer: inout [UInt8]) throws -> Int { try read(into: &buffer, count: buffer.count) }
 
-  /// Fills the first `count` bytes of `buffer`. Fewer bytes come only at the end of the frame.
+  /// Fills the first `count` bytes of `buffer`. Returns fewer bytes only at the end of the frame.
   func read(into buffer: inout [UInt8], count: Int) throws -> Int {
     precondition(count <= buffer.count, "the buffer has room for what is asked")
     var filled = 0
@@ -44,9 +45,9 @@ final class ZstdSource: ByteSource {
     return filled
   }
 
-  /// Checks that the frame has no more content, and that nothing follows the frame.
+  /// Throws if the frame has more content, or if bytes follow the frame.
   func finish() throws {
-    // The frame's own end may not have been read yet.
+    // The content may be read completely, and the end mark of the frame not yet.
     var rest = [UInt8](repeating: 0, count: 1)
     guard try read(into: &rest, count: 1) == 0, isAtEnd else { throw BundleError.trailingData }
     if taken < packed.count { throw BundleError.trailingData }

@@ -1,12 +1,11 @@
-/// The number of parity volumes that are made in addition to a bundle's volumes. Each of them can replace any missing
-/// volume.
+/// How many parity volumes are made in addition to the volumes of a bundle. Each can replace any missing volume.
 public enum ParityShare: Hashable, Sendable {
   case none
-  /// A share of the number of volumes, rounded up.
+  /// A share of the number of volumes in percent, rounded up.
   case percent(Int64)
   case volumes(Int64)
 
-  /// The number of parity volumes for so many volumes.
+  /// The number of parity volumes for `parts` other volumes.
   public func count(for parts: Int64) -> Int64 {
     switch self {
     case .none: 0
@@ -15,7 +14,7 @@ public enum ParityShare: Hashable, Sendable {
     }
   }
 
-  /// The largest number of volumes that, together with their parity volumes, is within the format's limit. At least 1.
+  /// The most volumes that do not exceed the format's limit together with their parity volumes; at least 1.
   var mostParts: Int64 {
     let most = Manifest.Volume.mostWithParity
     return switch self {

@@ -1,26 +1,26 @@
 import SatchelPlatform
 
-/// Computes pieces of a file from other pieces, stripe by stripe. Only one stripe of each piece is in memory.
+/// Computes pieces of a file from other pieces. Only a stripe of each piece is in memory at a time.
 struct PieceComputation {
-  /// The place of a piece: a file, or a part of a file.
+  /// A piece: a whole file or a part of a file.
   struct Place {
     let path: String
     let start: Int64
-    /// A piece with fewer bytes than the others is continued with zeros.
+    /// The size of the piece. Zeros follow a piece that is shorter than the others.
     let bytes: Int64
   }
 
-  /// The number of bytes of each piece that are in memory. With 256 pieces this makes 16 MiB.
+  /// The bytes of each piece in memory. With 256 pieces these are 16 MiB.
   private static let stripeBytes: Int64 = 64 << 10
 
   let files: any FileSystem
   let tables: PieceTables
 
-  /// Computes the outputs of `tables` into new files.
+  /// Computes the outputs of `tables` and writes each into a new file.
   /// - Parameters:
-  ///   - inputs: the places of the inputs of `tables`, in order.
-  ///   - sizes: the size of each output. Bytes beyond that size are left out.
-  ///   - folder: the folder of the new files.
+  ///   - inputs: the pieces that are the inputs of `tables`, in order.
+  ///   - sizes: the size of each output. Further bytes are not written.
+  ///   - folder: the folder for the new files.
   /// - Returns: the paths of the new files, in order.
   func run(from inputs: [Place], sizes: [Int64], in folder: String) throws(PlatformError) -> [String] {
     precondition(inputs.count == tables.inputs && sizes.count == tables.outputs, "each piece has its row")
@@ -41,7 +41,7 @@ struct PieceComputation {
   }
 }
 
-/// Several open pieces that are read side by side.
+/// Several pieces that are read at the same time.
 private final class PieceReaders {
   private let files: any FileSystem
   private var pieces: [(fd: Int32, left: Int64)] = []
@@ -56,7 +56,7 @@ private final class PieceReaders {
 
   deinit { for piece in pieces { files.close(piece.fd) } }
 
-  /// The next bytes of each piece, one piece after the other.
+  /// The next `bytes` bytes of each piece, one piece after another.
   func next(_ bytes: Int) throws(PlatformError) -> [UInt8] {
     var stripe: [UInt8] = []
     stripe.reserveCapacity(pieces.count * bytes)
@@ -73,7 +73,7 @@ private final class PieceReaders {
     while wanted > 0 {
       var buffer = [UInt8](repeating: 0, count: wanted)
       let count = try files.read(pieces[place].fd, into: &buffer)
-      // A file that is too short makes a wrong result, and the digest of the whole finds that.
+      // If a file is too short, the result is wrong. The digest of the whole bundle shows that.
       if count == 0 { return }
       stripe += buffer.prefix(count)
       wanted -= count
@@ -82,7 +82,7 @@ private final class PieceReaders {
   }
 }
 
-/// Several new files that are written side by side.
+/// Several new files that are written at the same time.
 private final class PieceWriters {
   private let files: any FileSystem
   private var pieces: [(path: String, fd: Int32, left: Int64)] = []
@@ -99,7 +99,7 @@ private final class PieceWriters {
 
   var paths: [String] { pieces.map(\.path) }
 
-  /// Writes a stripe: `bytes` bytes of each piece, one piece after the other.
+  /// Writes a stripe: `bytes` bytes for each file, one file after another.
   func write(_ stripe: [UInt8], bytes: Int) throws(PlatformError) {
     for place in pieces.indices {
       let count = Int(min(Int64(bytes), pieces[place].left))

@@ -1,33 +1,33 @@
 import CIsal
 
-/// The Reed-Solomon code of parity volumes, over GF(2^8) with the polynomial 0x11d. `docs/FORMAT.md` defines it in
-/// section 5.
+/// The Reed-Solomon code of parity volumes, over GF(2^8) with the polynomial 0x11d. Section 5 of `docs/FORMAT.md`
+/// defines it.
 ///
-/// Data piece `i` of `count` data pieces is row `i` of the unit matrix. Row `r` from `count` on is a parity piece: its
-/// coefficient for data piece `i` is the inverse of `r XOR i`. So the rows do not depend on the number of parity
-/// pieces, and any `count` rows are independent.
+/// With `count` data pieces, row `i` below `count` is row `i` of the unit matrix, for data piece `i`. Each row `r`
+/// from `count` on is a parity piece. Its coefficient for data piece `i` is the inverse of `r XOR i`. So a row does
+/// not depend on the number of parity pieces, and any `count` rows are independent.
 struct ReedSolomon {
-  /// The largest number of data and parity pieces together: the field has 256 elements.
+  /// The most data and parity pieces together, because the field has 256 elements.
   static let mostPieces = 256
 
   /// The number of data pieces.
   let count: Int
 
-  /// Computes the parity pieces with these rows from all data pieces.
-  /// - Parameter rows: from `count` on, below `mostPieces`.
+  /// The tables that compute parity pieces from all data pieces.
+  /// - Parameter rows: the rows of the parity pieces, from `count` on and below `mostPieces`.
   func parity(_ rows: Range<Int>) -> PieceTables {
     PieceTables(matrix(upTo: rows.upperBound)[(rows.lowerBound * count)...], inputs: count)
   }
 
-  /// Computes missing data pieces from `count` present pieces.
+  /// The tables that compute missing data pieces from `count` present pieces.
   /// - Parameters:
   ///   - missing: the rows of the missing data pieces.
-  ///   - present: the rows of the present pieces, in the order in which their bytes will come.
-  /// - Returns: nil if there are not `count` different present pieces.
+  ///   - present: the rows of the present pieces, in the order in which they will be read.
+  /// - Returns: nil if `present` is not `count` different rows.
   func rebuilding(_ missing: [Int], from present: [Int]) -> PieceTables? {
     guard present.count == count, let last = present.max(), last < Self.mostPieces else { return nil }
     let all = matrix(upTo: max(last + 1, count))
-    // The present pieces are this matrix times the data pieces. So its inverse makes the data pieces again.
+    // The present pieces are the product of this matrix and the data pieces. So its inverse gives the data pieces.
     var known = present.flatMap { row in all[(row * count)..<((row + 1) * count)] }
     var inverse = [UInt8](repeating: 0, count: count * count)
     guard gf_invert_matrix(&known, &inverse, Int32(count)) == 0 else { return nil }
@@ -43,17 +43,17 @@ struct ReedSolomon {
   }
 }
 
-/// A matrix over GF(2^8), prepared for the multiplication of many bytes.
+/// A matrix over GF(2^8), prepared to be multiplied with many bytes.
 struct PieceTables {
-  /// The number of pieces that come in, and the number of pieces that are computed.
+  /// The number of input pieces, and the number of output pieces.
   let inputs: Int
   let outputs: Int
   private var tables: [UInt8]
 
-  /// ISA-L needs this many bytes for each coefficient.
+  /// The bytes that ISA-L needs for each coefficient.
   private static let bytesOfCoefficient = 32
 
-  /// - Parameter rows: the coefficients, row by row.
+  /// - Parameter rows: the coefficients of the matrix, row by row.
   fileprivate init(_ rows: ArraySlice<UInt8>, inputs: Int) {
     self.inputs = inputs
     outputs = rows.count / inputs
@@ -62,11 +62,11 @@ struct PieceTables {
     ec_init_tables(Int32(inputs), Int32(outputs), &coefficients, &tables)
   }
 
-  /// Computes one stripe of all outputs.
+  /// Computes a stripe of all outputs.
   /// - Parameters:
-  ///   - stripe: `bytes` bytes of each input, one input after the other.
-  ///   - bytes: the number of bytes of each piece.
-  ///   - result: receives `bytes` bytes of each output, one output after the other.
+  ///   - stripe: `bytes` bytes of each input, one input after another.
+  ///   - bytes: the number of bytes of each piece in the stripe.
+  ///   - result: gets `bytes` bytes of each output, one output after another.
   mutating func compute(_ stripe: inout [UInt8], bytes: Int, into result: inout [UInt8]) {
     precondition(stripe.count >= inputs * bytes && result.count >= outputs * bytes, "the buffers hold a stripe")
     let (inputs, outputs) = (inputs, outputs)

@@ -2,29 +2,29 @@ import SatchelCrypto
 import SatchelValues
 
 extension Manifest {
-  /// One piece of another bundle's file, or a parity piece.
+  /// The part of the manifest that only a volume has: it describes a piece of a bundle's file, or a parity piece.
   public struct Volume: Hashable, Sendable {
     public static let most: Int64 = 9_999
-    /// The most volumes of a bundle that has parity volumes, all together.
+    /// The most volumes of a bundle with parity volumes, including these.
     public static let mostWithParity = Int64(ReedSolomon.mostPieces)
 
-    /// The bundle that was cut into volumes.
+    /// The id of the whole bundle.
     public let of: BundleID
     public let whole: BundleKind
-    /// The sequence or the emission number of the whole bundle.
+    /// The sequence or emission number of the whole bundle.
     public let number: Int64
-    /// From 1 to `parts`; a parity volume counts on from `parts` + 1.
+    /// The number of this volume: from 1 to `parts`, and from `parts` + 1 on for parity volumes.
     public let part: Int64
-    /// The number of pieces that make the file. Any `parts` of all volumes are enough.
+    /// The number of pieces of the file. Any `parts` of all volumes are enough to join the bundle.
     public let parts: Int64
-    /// The size of the whole file.
+    /// The size of the whole bundle's file.
     public let bytes: Int64
-    /// The digest of the whole file.
+    /// The digest of the whole bundle's file.
     public let digest: Digest
-    /// The number of parity volumes that were made.
+    /// The number of parity volumes.
     public let parity: Int64
 
-    /// Whether the piece is computed, and is no piece of the file.
+    /// Whether this is a parity volume, whose piece is computed and is not in the file.
     public var isParity: Bool { part > parts }
 
     public init(
@@ -44,15 +44,15 @@ extension Manifest {
 }
 
 extension Manifest.Volume {
-  /// The size of a piece.
+  /// The size of a piece, in bytes.
   /// - Parameters:
-  ///   - part: the number of its volume.
-  ///   - pieceBytes: the size of each piece except the last. Parity pieces have this size, too.
+  ///   - part: the number of the volume with this piece.
+  ///   - pieceBytes: the size of each piece except the last. A parity piece has this size too.
   func bytes(of part: Int64, pieceBytes: Int64) -> Int64 {
     part == parts ? bytes - (parts - 1) * pieceBytes : pieceBytes
   }
 
-  /// The size of each piece but the last, if this piece has `bytes` bytes; nil if that is impossible.
+  /// The size of each piece except the last, if this volume's piece has `bytes` bytes; nil if `bytes` is impossible.
   public func pieceBytes(ofPartWith bytes: Int64) -> Int64? {
     if part != parts {
       let before = bytes.multipliedReportingOverflow(by: parts - 1)

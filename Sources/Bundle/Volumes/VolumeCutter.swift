@@ -2,40 +2,40 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// Cuts a bundle's file into volumes, for media that are too small for the whole file. Each volume is a bundle that
-/// holds a piece of the file.
+/// Cuts a bundle's file into volumes for media that are too small for the file. Each volume is itself a bundle, with
+/// a piece of the file.
 public struct VolumeCutter {
   private let reader: BundleReader
   private let platform: Platform
 
-  /// - Parameter reader: reads the file, and decrypts it if it is encrypted. The decrypted content is cut.
+  /// - Parameter reader: reads the bundle. An encrypted bundle is decrypted before it is cut.
   public init(reader: BundleReader, platform: Platform) {
     self.reader = reader
     self.platform = platform
   }
 
-  /// A volume that was just made.
+  /// A volume that `cut` has just made.
   public struct Made {
-    /// Its number, from 1 on.
+    /// The number of the volume, from 1 on.
     public let part: Int64
-    /// Its file, which is deleted afterwards, unless `deliver` moved it.
+    /// The path of the volume's file. `deliver` may move the file; otherwise it is deleted.
     public let file: String
     public let name: String
   }
 
-  /// Whether to make more volumes.
+  /// Whether `cut` makes further volumes.
   public enum Next { case goOn, stop }
 
-  /// Cuts the bundle at `path`, and passes each volume to `deliver`, in order.
+  /// Cuts the bundle at `path`, and calls `deliver` with each volume, in order.
   ///
   /// - Parameters:
-  ///   - size: the largest size of each volume's file, in bytes.
-  ///   - parity: the number of parity volumes, which come last.
+  ///   - size: the most bytes of a volume's file.
+  ///   - parity: the number of parity volumes. They come last.
   ///   - folder: the folder in which the volumes are made.
-  ///   - trust: the sender's keys.
-  ///   - recipients: the recipients of each encrypted volume; empty: volumes are not encrypted.
-  ///   - isWanted: whether the volume with this number is made.
-  /// - Returns: the number of volumes of the whole bundle, without parity volumes.
+  ///   - trust: the public keys that may have signed the bundle.
+  ///   - recipients: the age recipients of each volume; empty if the volumes are not encrypted.
+  ///   - isWanted: whether to make the volume with this number.
+  /// - Returns: the number of volumes without parity volumes.
   @discardableResult
   public func cut(
     _ path: String, size: Int64, parity: ParityShare = .none, in folder: String, trust: [PublicKey],
@@ -84,7 +84,7 @@ public struct VolumeCutter {
     return parts
   }
 
-  /// Reads the bytes of a piece, and drops them.
+  /// Reads a piece without using it.
   private static func skip(_ bytes: Int64, of source: any ByteSource) throws {
     var (left, buffer) = (bytes, [UInt8](repeating: 0, count: Int(min(256 << 10, bytes))))
     while left > 0 {
@@ -106,7 +106,7 @@ public struct VolumeCutter {
     }
   }
 
-  /// The path of the bundle's decrypted file. A decrypted copy is made in `staging` if the bundle is encrypted.
+  /// The path of the decrypted file. For an encrypted bundle it is a copy in `staging`.
   private func plain(_ path: String, in staging: borrowing StagingFolder) throws -> String {
     guard try reader.isEncrypted(path) else { return path }
     let copy = try platform.files.createTemporary(in: staging.path, mode: 0o600)
@@ -118,11 +118,11 @@ public struct VolumeCutter {
     return copy.path
   }
 
-  /// Computes parity pieces into files in `staging`.
+  /// Computes parity pieces and writes them to files in `staging`.
   /// - Parameters:
-  ///   - rows: the rows of the parity pieces in the code, from the number of data pieces on.
-  ///   - path: the file with the data pieces.
-  /// - Returns: each row, with the path of its piece.
+  ///   - rows: the rows of the parity pieces in the Reed-Solomon code.
+  ///   - path: the file that contains the data pieces.
+  /// - Returns: each row and the path of its piece.
   private func parityPieces(
     _ rows: Range<Int64>, of path: String, _ piece: Int64, _ bytes: Int64, in staging: borrowing StagingFolder
   ) throws -> [(row: Int64, path: String)] {
@@ -144,13 +144,13 @@ public struct VolumeCutter {
       body: .volume(volume))
   }
 
-  /// The number of bytes of a piece in a volume's file. The rest is for the other entries, compression and encryption.
-  /// Compression adds 3 bytes to 128 KiB of compressed data. Encryption adds 16 bytes to 64 KiB, and a header.
+  /// The most bytes of a piece if a volume's file may have `size` bytes. The rest is for the other entries, for
+  /// compression (3 bytes for each 128 KiB) and for encryption (a header, and 16 bytes for each 64 KiB).
   private static func pieceBytes(of size: Int64) -> Int64 { size - size / 2048 - 16 << 10 }
 
-  /// The least volume size with which the number of volumes stays within its limit.
+  /// The smallest size of a volume with which a bundle does not exceed the limit of volumes.
   public static func size(of bytes: Int64, with parity: ParityShare) -> Int64 { size(of: bytes, in: parity.mostParts) }
 
-  /// A volume size with which there are at most `parts` volumes.
+  /// A size of a volume with which a bundle has at most `parts` volumes.
   private static func size(of bytes: Int64, in parts: Int64) -> Int64 { bytes / parts / 2047 * 2048 + 32 << 10 }
 }

@@ -7,7 +7,7 @@ public struct VolumeRebuilding {
   private let files: any FileSystem
 
   /// - Parameters:
-  ///   - volume: one of the volumes. Its numbers were checked when it was read.
+  ///   - volume: any volume of the bundle. Its numbers were checked when it was read.
   ///   - pieceBytes: the size of each piece except the last.
   public init(of volume: Manifest.Volume, pieceBytes: Int64, files: any FileSystem) {
     self.volume = volume
@@ -15,12 +15,12 @@ public struct VolumeRebuilding {
     self.files = files
   }
 
-  /// Computes the missing data pieces, if as many pieces are present as there are data pieces.
+  /// Computes the missing data pieces. Throws if fewer pieces are present than the bundle has data pieces.
   /// - Parameters:
-  ///   - present: the path of each present piece, by the number of its volume. Parity pieces have numbers above
+  ///   - present: the paths of the present pieces, by the numbers of their volumes. Parity pieces have numbers above
   ///     `volume.parts`.
   ///   - folder: the folder for the computed pieces.
-  /// - Returns: the path of each data piece, by the number of its volume.
+  /// - Returns: the paths of all data pieces, by the numbers of their volumes.
   public func dataPieces(from present: [Int64: String], in folder: String) throws -> [Int64: String] {
     let numbers = 1...volume.parts
     var paths = present.filter { numbers.contains($0.key) }
