@@ -70,7 +70,7 @@ public struct UnseenChanges {
   private let known: any KnownTableRows
   /// The rows of this table in the last export, with the results of all later imports.
   private let sent: [RowKey: SentRow]
-  /// The rows of the last export about which it is not known whether an import changed them.
+  /// The rows of the last export whose state is not known, for example rows that wait at the hub.
   private let unclear: Set<RowKey>
   /// The first generation whose writes are in no export. A hub makes no exports.
   private let unsent: Generation
@@ -149,8 +149,8 @@ public struct UnseenChanges {
   private func pendingChange(_ key: RowKey, _ images: [PreImage], _ current: Row?) throws -> UnseenChange? {
     let row = try aligned(known.row(key), with: images[0].hubRow)
     if images[0].hubRow != row {
-      // The exported change began from a row that capture had not recorded. So the whole change is exported again,
-      // from the hub's row on.
+      // The exported change began after a change that capture had missed. So the whole change is exported again, from
+      // the hub's row on.
       let last = sent[key].map { $0.row } ?? row
       let calm = images.map {
         $0.with(row: $0.generation == generation ? last : row)

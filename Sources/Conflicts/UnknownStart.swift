@@ -1,8 +1,8 @@
 import SatchelMerge
 import SatchelValues
 
-/// The message for a conflict about a counter or a set whose start value is unknown, because the row is older than
-/// its device's membership.
+/// The message for a conflict about a counter or a set whose start value is unknown. Its row is from before its
+/// device joined.
 public enum UnknownStart {
   private static let text =
     "This row is from before the device joined. Nothing shows which part of the two values is the same. "

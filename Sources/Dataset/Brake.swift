@@ -4,7 +4,8 @@ import SatchelValues
 /// The limits of a table for what one bundle may delete or change. A bundle beyond a limit waits as a whole until a
 /// person has looked at it, because it may be a mistake.
 public struct Brake: Hashable, Sendable {
-  /// The most rows that a bundle may delete (or change), in percent of the table's rows. 100 means no limit.
+  /// The greatest share of a table's rows that a bundle may delete, in percent; 100 means no limit. `changePercent`
+  /// is the same limit for changed rows.
   public let deletePercent: Int64
   public let changePercent: Int64
   /// A bundle that deletes or changes at most this many rows never waits.

@@ -77,8 +77,8 @@ public protocol WebFiles: AnyObject {
 
 /// How the server treats the body of a request. This is decided when only the headers have come.
 public enum WebIntake {
-  /// The body is not read, and the request has no right to an answer: its connection may be closed to admit another
-  /// request.
+  /// The body is not read. The request counts as not admitted, so its connection may be closed in favour of a new
+  /// one.
   case refused(WebResponse)
   /// The request needs no body; a body that comes is discarded. Then the server calls `answer`.
   case nothing

@@ -32,7 +32,7 @@ public final class BaselineRows {
     return stored ?? value
   }
 
-  /// Sets the dataset version of the rows that are read next. In that version columns may have had other names.
+  /// Sets the dataset version of the rows that come from now on. In that version columns may have had other names.
   public func expect(version: Int64, _ former: FormerColumns) {
     for table in tables { table.expect(version: version, former) }
   }
@@ -43,9 +43,9 @@ public final class BaselineTable: KnownTableRows {
   public let table: TrackedTable
   /// The default values of a row's columns.
   private let defaults: Row
-  /// Maps the columns of the rows that are read next to the columns of this table.
+  /// Maps the columns of the coming rows to the columns of this table.
   private var mapping: ColumnMapping
-  /// Returns the present name of a column, from its name in the version of the rows that are read next. nil if the
+  /// Returns the present name of a column that has the given name in the version of the coming rows. nil if the
   /// column no longer exists.
   private var present: (Name) -> Name? = { $0 }
   private let select: Statement
@@ -92,7 +92,7 @@ public final class BaselineTable: KnownTableRows {
     self.table = table
   }
 
-  /// Sets the column names of the rows that are read next.
+  /// Sets the column names of the rows that come from now on.
   public func expect(columns: [Name]) { expect(ColumnMapping(from: columns.compactMap(present), to: schema.columns)) }
 
   public func expect(_ mapping: ColumnMapping) { self.mapping = mapping }

@@ -12,7 +12,7 @@ public struct ChangeLine: Hashable, Sendable {
     case delete(was: [Field])
     /// From the hub: the whole present row.
     case row([Field])
-    /// From the hub: the row is not in the user's scope any more.
+    /// From the hub: the row was deleted, or left the user's scope. The line does not show which of the two.
     case gone
     /// The key of a row changed. The replica that changed it sends this line to the other one. A replica with
     /// emission `number` or a later one knows the new key.

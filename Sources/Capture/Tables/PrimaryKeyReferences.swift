@@ -69,7 +69,7 @@ extension TrackedTable {
     }
   }
 
-  /// The number in a row's key; nil if the table's keys are not numbers of SQLite.
+  /// The number in a row's key; nil if the table has no INTEGER PRIMARY KEY as its key.
   public func number(of key: RowKey) -> Int64? {
     guard info.rowidAlias != nil, case .integer(let number)? = key.values.first else { return nil }
     return number

@@ -10,8 +10,8 @@ extension [StoredConflict] {
   public var rows: Set<RowInTable> { Set(map(\.record.rowInTable)) }
 
   /// Throws a `WorkspaceError` if a decision for the device about these conflicts needs a UNIQUE value of another
-  /// row, and the same device also changed that row. This applies only if the conflict about that row is undecided
-  /// and not among these.
+  /// row, and that row has an undecided conflict. This applies only if the same device changed that row, and if its
+  /// conflict is not among these.
   /// - Parameters:
   ///   - tool: the name of the command-line tool, for the hint.
   ///   - rivals: returns the rows that have UNIQUE values of a conflict's row.

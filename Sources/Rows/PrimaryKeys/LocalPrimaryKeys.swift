@@ -78,7 +78,8 @@ public final class LocalPrimaryKeys {
       """
   }
 
-  /// Saves the local keys of all rows of these tables, before other code than this type removes and inserts rows.
+  /// Saves the local keys of all rows of these tables, before code that does not keep local keys writes to the
+  /// tables.
   public static func saveAll(of tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables { try LocalPrimaryKeys(table, in: database)?.savingAll.run([]) }
   }

@@ -53,7 +53,8 @@ public struct BundleRoom: Sendable {
     let largest = try [database, "\(database)-wal"].reduce(Int64(0)) { sum, path in
       try sum + (files.kind(path) == .file ? files.size(path) : 0)
     }
-    // A database of a sixteenth of the room leaves enough: a line of a change may hold a row twice, as text.
+    // The room is more than enough, so the rows need not be measured. A line of changes may hold a row twice, as
+    // text.
     if wanted < usable / 4, largest < usable / 16 { return nil }
     return try max(0, usable - rows())
   }

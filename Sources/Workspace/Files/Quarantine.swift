@@ -85,8 +85,8 @@ public enum Quarantine {
     }
     if runMode == .dryRun { return }
     try Ledger.addRefusal(file: Paths.name(of: file), digest, reason: refused.error.reason, at: time, in: database)
-    // An object that is not a plain file, a file that is too large and a file that is already in the quarantine are
-    // only recorded.
+    // These files are only recorded: objects that are no plain files, files that are too large, and files that are
+    // already in the quarantine.
     guard isFile, Paths.parent(of: file) != folder.quarantine, try files.size(file) <= maximumBytes,
       try isEvidence(refused, folder, files)
     else { return }
