@@ -16,7 +16,7 @@ struct SecretBytes: ~Copyable {
 
   var memory: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: start, count: count) }
 
-  /// The bytes from `offset` on, for the library's functions.
+  /// The bytes that begin at `offset`, for the library's functions.
   func pointer(at offset: Int = 0) -> UnsafeMutablePointer<UInt8> {
     precondition((0..<count).contains(offset))
     return (start + offset).assumingMemoryBound(to: UInt8.self)

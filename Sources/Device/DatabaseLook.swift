@@ -1,8 +1,8 @@
 import SatchelPlatform
 import SatchelSQLite
 
-/// The result of one look at the file in the place of the device's database. A command keeps the connection of its
-/// look, because SQLite reads the whole schema for each new connection.
+/// The result of one look at the file in the place of the device's database. A command continues to use the connection
+/// of its look, because SQLite reads the whole schema for each new connection.
 struct DatabaseLook: ~Copyable {
   enum Content {
     case missing

@@ -160,7 +160,7 @@ extension HubWorkspace {
   func clockFault(_ store: HubStore) throws -> ClockFault? {
     let now = platform.clock.milliseconds()
     if let fault = try store.clockFault(at: now) { return fault }
-    // If capture is damaged, its tables may have other columns. Then the stamps in them cannot be read.
+    // If capture is damaged, its tables may have other columns, and the stamps in them cannot be read.
     guard store.damage.isEmpty else { return nil }
     return try clockFaultOfStamps(store) ?? store.clockFaultOfLog(at: now) ?? store.clockFaultOfWrites(at: now)
   }

@@ -47,7 +47,7 @@ public struct HubStatus: Sendable {
   public let unaware: [String]
   /// Whether a lost key of this hub was ever replaced.
   public let wasKeyLost: Bool
-  /// The names of devices that may follow a newer key of this hub. This hub does not have that key.
+  /// The names of devices that may trust a newer key of this hub. This hub does not have that key.
   public let devicesWithNewerKey: [String]
   /// Damage to the database that may have hidden writes from capture.
   public let damage: [CaptureDamage]

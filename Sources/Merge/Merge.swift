@@ -123,7 +123,7 @@ private func isBeyondCounting(_ meeting: Meeting, onto hub: Value, by rules: Mer
   return exceeds(how, base: meeting.was, hub: hub, device: meeting.value)
 }
 
-/// Whether the hub's counter or set may already contain a change that would change it.
+/// Whether the hub's counter or set may already contain this change, and merging it would give another value.
 private func isUncertain(_ meeting: Meeting, onto hub: Value, _ others: OthersChanges, by rules: MergeRules) -> Bool {
   guard others.uncertain.contains(meeting.column), rules.countsDifferences(of: meeting.column),
     let how = rules.combination(of: meeting.column),
@@ -160,7 +160,7 @@ private func meet(
     {
       row[column] = value
       if value == hub[column], value == meeting.value { writtenTwice.append(column) }
-      // If the greatest or least value is kept, the other value is lost.
+      // If the greater or the lesser value wins, the other value is lost.
       if how == .max || how == .min, hub[column] != meeting.value {
         winners[column] = value == hub[column] ? .hub : .device
       }

@@ -155,7 +155,7 @@ extension MergeRules {
   }
 
   /// The rules for a device's change. If a row is inserted without a first write, the row existed before its device
-  /// joined. Then the start values of its counters and sets are unknown.
+  /// joined, so the start values of its counters and sets are unknown.
   /// - Parameter first: the first write of the change.
   public func forChange(_ change: Change, first: FirstWrite?) -> MergeRules {
     if case .insert = change, first == nil { withoutDifferences } else { self }

@@ -261,7 +261,7 @@ extension RowTable {
   /// The local key of a row; nil if there is none.
   public func localKey(of key: RowKey) throws -> Int64? { try localKeys?.place(of: key) }
 
-  /// Keeps a local key for a row that is about to be inserted under another key.
+  /// Reserves a local key for a row that is about to be inserted under another key.
   public func keepLocalKey(_ local: Int64?, for key: RowKey) throws {
     if let local { try localKeys?.assign(local, to: key) }
   }

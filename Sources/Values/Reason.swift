@@ -364,7 +364,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case schemaDrift = "schema-drift"
   /// Work of a former user has not reached the hub yet.
   case sealed
-  /// The hub's files were put back from a copy.
+  /// The hub's files were replaced by an older copy.
   case setBack = "set-back"
   /// The comment of a signature cannot be used.
   case signatureCommentUnfit = "signature-comment-unfit"

@@ -54,14 +54,14 @@ public struct DoctorReport: Sendable {
   /// Tables with changes that no trigger of capture recorded.
   public var unseen: [Unseen] = []
   /// Tables that were created again, alone or with the whole database file. `count` is the number of known rows that
-  /// were missing in the table and were put back.
+  /// were missing in the table and were inserted again.
   public var restored: [(table: Name, count: Int)] = []
   /// Whether everything that can be repaired was repaired.
   public var isRepaired = false
-  /// Whether a migration of the app may have changed this hub's tables. Then the operator records the migration
+  /// Whether a migration of the app may have changed this hub's tables. If so, the operator records the migration
   /// instead of a repair.
   public var mayBeMigrated = false
-  /// Whether tables of this device have other columns than before. Then `doctor` can create the tables again as the
+  /// Whether tables of this device have other columns than before. If so, `doctor` can create the tables again as the
   /// hub has them.
   public var hasOtherColumns = false
 

@@ -53,7 +53,7 @@ public struct WorkspaceConfiguration: Sendable {
       continues: continues, former: former, proof: proof, joins: joins, leaves: leaves, docks: docks)
   }
 
-  /// The same configuration of a device whose database is on a tablet from now on.
+  /// The same configuration, changed for a device whose database is now on a tablet.
   /// - Parameter name: the name of the database on the tablet.
   public func docking(_ name: String, joins: Bool) -> WorkspaceConfiguration {
     WorkspaceConfiguration(

@@ -68,7 +68,7 @@ extension WorkspaceFolder {
     }
   }
 
-  /// Keeps a copy of a database for people to examine. The copy gets its access rights before it holds any row.
+  /// Makes a copy of a database for people to examine. The copy gets its access rights before it holds any row.
   /// - Parameter path: the path of the copy, below `bundles/`. A copy of a stopped command is replaced.
   public func keep(_ database: borrowing Database, at path: String, _ files: any FileSystem) throws {
     try files.makeDirectory(Paths.parent(of: path), mode: 0o755)

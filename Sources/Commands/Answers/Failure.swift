@@ -109,8 +109,8 @@ struct Failure {
     self.code = code
   }
 
-  /// Whether an emission failed because of its device, or because of a row of the device's user. Then the emissions for
-  /// other devices may succeed.
+  /// Whether an emission failed because of its device, or because of a row of the device's user. If so, the emissions
+  /// for other devices may succeed.
   static func concernsOneDevice(_ error: any Error) -> Bool {
     if case BundleError.rowTooLarge = error { return true }
     return error is WorkspaceError

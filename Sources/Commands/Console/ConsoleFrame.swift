@@ -81,7 +81,7 @@ extension ConsoleSite {
 /// The part of a list that one page shows.
 struct PageOfList<Element> {
   let items: ArraySlice<Element>
-  /// The number of the page, from 1 on.
+  /// The number of the page, counted from 1.
   let number: Int64
   /// The number of all pages.
   let count: Int64
@@ -93,7 +93,7 @@ struct PageOfList<Element> {
     items = list.dropFirst(Int(number - 1) * size).prefix(size)
   }
 
-  /// Such as `page 2 of 3`.
+  /// An example: `page 2 of 3`.
   var words: String { "page \(number) of \(count)" }
 }
 

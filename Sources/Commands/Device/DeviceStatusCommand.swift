@@ -217,7 +217,7 @@ extension DeviceTool {
   private static func notDelivered(_ current: DeviceStatus.Current) -> String {
     let total = current.pending.reduce(0) { $0 + $1.count }
     if total == 0 {
-      // Capture may have missed writes. Then the count of zero may be wrong.
+      // If capture may have missed writes, the count of zero may be wrong.
       let isSure =
         current.damage.isEmpty && current.lostCounts.isEmpty && current.unknownExport == nil && !current.isBusy
       if !isSure { return "not known: see the warnings" }

@@ -73,7 +73,7 @@ extension DeviceTool {
     if !again.isEmpty {
       return [.init(to: hub, file: report.file, words: wordsOfCarried(again, to: hub, workspace), before: again)]
     }
-    // The hub may have been restored. Then it may lack the last export, although it acknowledged that export before.
+    // If the hub was restored, it may lack the last export, although it acknowledged that export before.
     guard report.isNew || report.sequence > before.state.acknowledged || carried.contains(report.file) else {
       return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
     }

@@ -29,7 +29,7 @@ final class PageGate: Sendable {
 
   private struct State {
     var port: UInt16 = 0
-    /// The token, until it is used. Then nil.
+    /// The token. nil after it was used.
     var token: String?
   }
 
@@ -57,7 +57,7 @@ final class PageGate: Sendable {
     state = Mutex(State(token: token))
   }
 
-  /// Sets the port under which the pages are reachable from now on.
+  /// Sets the port under which the pages are reachable.
   func open(port: UInt16) { state.withLock { $0.port = port } }
 
   private var names: [String] {
@@ -97,7 +97,7 @@ final class PageGate: Sendable {
     state.withLock { state in state.token.map { isEqual($0, given) } ?? false }
   }
 
-  /// Begins the session. The token is worthless from then on.
+  /// Begins the session. After that the token is worthless.
   func enter(_ given: String, _ request: WebRequest) -> WebResponse {
     let isRight = state.withLock { state in
       guard let token = state.token, isEqual(token, given) else { return false }

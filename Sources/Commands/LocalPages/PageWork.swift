@@ -24,7 +24,7 @@ final class PageWork<Item: PageTask>: Sendable {
   var current: WorkRun<Item>? { state.withLock { $0.run } }
 
   /// Begins work on a thread of its own.
-  /// - Returns: other work that still runs, if there is any. Then the new work is not begun.
+  /// - Returns: other work that still runs, if there is any. If so, the new work is not begun.
   func begin(_ task: Item, _ context: CommandContext) -> Item? {
     let run = WorkRun(task, context)
     let (former, other) = state.withLock { state -> (WorkThread?, Item?) in

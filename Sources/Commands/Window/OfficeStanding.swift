@@ -36,7 +36,7 @@ struct OfficeStanding {
   struct Lack: Equatable {
     let text: WindowText
     let count: Int64
-    /// Whether the work is packed. Then only the answer of the office is missing.
+    /// Whether the work is packed. If so, only the answer of the office is missing.
     var isUnderWay = false
   }
 

@@ -47,7 +47,7 @@ struct SyncSummary {
   /// The step with which a person at the device can remove a failure. nil if the office must read the report.
   var wayOut: WindowText? { reasons.compactMap(Self.wayOut).first }
 
-  /// Whether the data itself has a fault. Then it is not certain that all work is safe.
+  /// Whether the data itself has a fault. If so, it is not certain that all work is safe.
   var isDataFaulty: Bool {
     switch wayOut {
     case .damagedFile, .lostFile, .replacedFile, .notCaptured: true

@@ -60,7 +60,7 @@ struct WindowSite: LocalSite {
     .preferred(request.header("accept-language"))
   }
 
-  /// Uses another language from now on. An unknown language changes nothing.
+  /// Changes the language of the pages. An unknown language changes nothing.
   private func choose(_ request: WebRequest) -> WebResponse {
     if let language = request.value("to").flatMap({ WindowLanguage(rawValue: $0) }) { chosen.choose(language) }
     return .seeOther("./")

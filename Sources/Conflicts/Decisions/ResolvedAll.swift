@@ -15,7 +15,7 @@ public struct ResolvedAll: Sendable {
   private typealias Failure = (group: [ConflictUnit], why: WorkspaceError, number: Int)
 
   /// Decides groups of units, one group after another. If a group fails because of other rows, it is tried again as
-  /// long as other groups succeed. An example: the rows of a tree are deleted from the leaves on.
+  /// long as other groups succeed. An example: the rows of a tree are deleted, the leaves first.
   ///
   /// A group is not tried again if a later group has decided about one of its rows, because the values of the first
   /// group are older.

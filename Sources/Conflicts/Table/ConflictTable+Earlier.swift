@@ -13,7 +13,7 @@ extension ConflictTable {
     public init(id: ConflictID, row: RowInTable) { (self.id, self.row) = (id, row) }
   }
 
-  /// The conflicts about a device's changes in the generations from `first` on, in any state, oldest first.
+  /// The conflicts about a device's changes in generation `first` and later generations, in any state, oldest first.
   public static func found(
     of device: ReplicaID, since first: Generation, in database: borrowing Database
   ) throws -> [Found] {

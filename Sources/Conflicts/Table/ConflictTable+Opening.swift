@@ -162,7 +162,7 @@ extension ConflictTable {
     ) { try body(stored($0).record) }
   }
 
-  /// Opens the held changes of a device's exports from sequence `number` on. A person must then decide them.
+  /// Opens the held changes of a device's exports with sequence `number` or higher. A person must then decide them.
   public static func openHeld(
     of device: ReplicaID, from number: SequenceNumber, in database: borrowing Database
   ) throws {

@@ -25,7 +25,7 @@ final class DepartedRows {
   /// Whether no row has left a table that other tables refer to.
   var isEmpty: Bool { rows.isEmpty }
 
-  /// Records a row that left its table. Keeps only the values of `columns`; the other values become NULL.
+  /// Records a row that left its table. Records only the values of `columns`. The other values become NULL.
   func note(_ row: Row, of schema: TableSchema) {
     guard let columns = columns[schema.name] else { return }
     let values = row.values.indices.map { columns.contains($0) ? row[$0] : Value.null }

@@ -4,8 +4,8 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// Finds rows that were written unseen (capture missed the write) after an export carried their captured changes. Keeps
-/// them as conflicts.
+/// Finds rows that were written unseen (capture missed the write) after an export carried their captured changes.
+/// Records these rows as conflicts.
 ///
 /// A row's pre-images show the row before each change. Only the row itself shows the result of the last change. If
 /// capture misses a write, that write replaces the row, and this result is lost. So an export records a digest of each
@@ -108,7 +108,7 @@ final class ExportedRows {
     touched = nil
   }
 
-  /// Keeps a row as a conflict if the row differs from the digest of its export.
+  /// Records a row as a conflict if the row differs from the digest of its export.
   private func compare(
     _ row: Row?, with known: ExportedRow, _ name: RowInTable, _ images: [PreImage], in schema: TableSchema
   ) throws {
@@ -122,7 +122,7 @@ final class ExportedRows {
     if case .new = try ConflictTable.addMeeting(record, bundle: nil, noted: now, in: database) { found.append(record) }
   }
 
-  /// Whether this import has already kept a row as a conflict.
+  /// Whether this import has already recorded a row as a conflict.
   /// - Parameter former: the row before the bundle. The row may have another key by now.
   func isKept(_ former: RowInTable) -> Bool { !kept.isEmpty && kept.contains(former) }
 

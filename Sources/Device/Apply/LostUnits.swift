@@ -107,7 +107,7 @@ final class LostUnits {
     member(row.table, row.key, generation).flatMap { unit(of: $0) }
   }
 
-  /// Keeps a change that cannot be accepted. The unit of the change is lost.
+  /// Records a change that cannot be accepted. The unit of the change is lost.
   func keep(_ record: ConflictRecord, because cause: Cause) {
     guard let member = member(record.table, record.key, record.generation) else { return }
     let set = set(of: member)
@@ -130,7 +130,7 @@ final class LostUnits {
   }
 
   /// Returns the next lost unit whose rows must still return to the hub's values; nil: there is none. Changes that are
-  /// kept until the next call count as undone because of this unit.
+  /// recorded before the next call count as undone because of this unit.
   func next() -> Lost? {
     current = nil
     guard let unit = waiting.popLast(), let set = setOfUnit[unit] else { return nil }

@@ -171,7 +171,7 @@ struct PrimaryKeyFindings {
       let isOwn = incoming[birth].map { isSame($0, as: birth) } ?? true
       if isOwn && !targets.contains(birth) || !table.givesNewKeys { return nil }
       let last = max(greatest[birth.place] ?? 0, try table.greatestKey(in: session.database))
-      // No greater key is left. The rows collide, and the import keeps a conflict.
+      // No greater key is left. The rows collide, and the import records a conflict.
       if last == Int64.max { return nil }
       greatest[birth.place] = last + 1
       return .init(place: birth.place, old: birth.key, new: .integer(last + 1))

@@ -27,7 +27,7 @@ final class RowWitness {
 
   init(_ exported: ExportedRows) { self.exported = exported }
 
-  /// From now on, every row counts as expected.
+  /// After this call, every row counts as expected.
   func close() { isBlind = true }
 
   /// Records the primary keys that change with the bundle. The versions that the hub lists may contain the old keys or
@@ -68,10 +68,10 @@ final class RowWitness {
     renamed?.former[RowInTable(table: schema.name, key: key)] != nil
   }
 
-  /// Whether this import has kept a row as a conflict already.
+  /// Whether this import has already recorded a row as a conflict.
   func isKept(_ key: RowKey, in schema: TableSchema) -> Bool { isKept(before: former(key, in: schema), in: schema) }
 
-  /// Whether this import has kept the row that had this key before the bundle.
+  /// Whether this import has recorded as a conflict the row that had this key before the bundle.
   func isKept(before key: RowKey, in schema: TableSchema) -> Bool {
     exported.isKept(RowInTable(table: schema.name, key: key))
   }

@@ -42,8 +42,8 @@ extension ScopeApplier {
     }
   }
 
-  /// Undoes a row's pending changes, and keeps each as a conflict. Returns the hub's last version of the row, to be
-  /// written next; nil: the hub had none.
+  /// Undoes a row's pending changes, and records each as a conflict. Returns the hub's last version of the row, which
+  /// the caller must write; nil: the hub had none.
   private func yield(_ key: RowKey, to entry: Blocked) throws -> Blocked? {
     let rows = entry.table
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
@@ -149,8 +149,8 @@ extension ScopeApplier {
     keptOut = []
   }
 
-  /// Keeps the pending changes of a stranded row as conflicts. The row cannot stay, because another row has its natural
-  /// key, or because its table does not allow the row.
+  /// Records the pending changes of a stranded row as conflicts. The row cannot stay, because another row has its
+  /// natural key, or because its table does not allow the row.
   func giveUp(_ stranded: StrandedRow) throws {
     let (rows, key) = (stranded.rows, stranded.key)
     let isUnique = stranded.kind == .unique

@@ -45,7 +45,7 @@ extension ScopeApplier {
     return Disagreement(kind: .unit, state: refused.state == .settled ? .settled : .open)
   }
 
-  /// Keeps each pending change of a row as a conflict. Returns the hub's row, which replaces the row.
+  /// Records each pending change of a row as a conflict. Returns the hub's row, which replaces this row.
   func lose(
     _ images: [PreImage], of key: RowKey, from current: Row?, to hub: Row?, as loss: Disagreement, in rows: RowTable
   ) throws -> Row? {
@@ -74,7 +74,7 @@ extension ScopeApplier {
     return isAny
   }
 
-  /// Gives a row the values that the hub last sent, and keeps all its pending changes as conflicts.
+  /// Gives a row the values that the hub last sent, and records all its pending changes as conflicts.
   private func takeBack(_ member: StepUnits.Member) throws {
     let rows = all[member.table]
     let images = try pendingImages(of: member.key, in: rows)
@@ -86,7 +86,7 @@ extension ScopeApplier {
     try enter(entry)
   }
 
-  /// Keeps the conflicts of all lost units.
+  /// Records the conflicts of all lost units.
   func keepLostUnits() throws {
     for record in units?.conflicts() ?? [] { try keep(record) }
   }

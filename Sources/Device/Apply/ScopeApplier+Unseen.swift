@@ -5,10 +5,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows whose last write capture missed. The import keeps these rows as conflicts before the hub's rows replace them.
+/// Rows whose last write capture missed. The import records these rows as conflicts before the hub's rows replace them.
 extension ScopeApplier {
-  /// Keeps a row as a conflict if it was written unseen. Does the same for rows that gave way when another row got this
-  /// key.
+  /// Records a row as a conflict if it was written unseen. Does the same for rows that gave way when another row got
+  /// this key.
   /// - Parameters:
   ///   - current: the row as it is; nil: the row is not here.
   ///   - images: the row's pending pre-images, oldest first.
@@ -82,8 +82,8 @@ extension ScopeApplier {
     overwritten.keys.filter { $0.table == rows.schema.name }.map(\.key)
   }
 
-  /// Keeps the overwritten rows for which the bundle has no line, if they were written unseen. Only a comparison before
-  /// the import can show that.
+  /// Records overwritten rows as conflicts if they were written unseen and the bundle has no line for them. Only a
+  /// comparison before the import can show that a row was written unseen.
   func keepOverwritten() throws {
     for rows in all {
       let victims = overwritten.filter { $0.key.table == rows.schema.name }

@@ -210,7 +210,7 @@ final class ScopeApplier {
     try note(lost.disagreement, of: lost.change, image: lost.image, key: key, met: lost.met, in: rows)
   }
 
-  /// Keeps a change of this device as a conflict, because of `disagreement`. If the change is not accepted, its whole
+  /// Records a change of this device as a conflict, because of `disagreement`. If the change is not accepted, its whole
   /// unit is undone.
   func note(
     _ disagreement: Disagreement, of change: Change, image: PreImage, key: RowKey, met: Row?, in rows: RowTable
@@ -296,7 +296,7 @@ final class ScopeApplier {
     try session.database.withChecks {
       var isCheckable: [Name: Bool] = [:]
       for (rows, key) in mixed {
-        // A CHECK may need a function that is missing here. Then the hub checks the row.
+        // A CHECK may need a function that is missing here. In that case, only the hub checks the row.
         let isChecked = try isCheckable[rows.name] ?? rows.isCheckable()
         isCheckable[rows.name] = isChecked
         if !isChecked { continue }
@@ -357,8 +357,8 @@ final class ScopeApplier {
     if first.hubRow != nil { written += 1 }
   }
 
-  /// Removes a row, so that the hub's last version can replace it. Keeps each lost pending change as a conflict.
-  /// Returns the row to be written next; nil: none.
+  /// Removes a row, so that the hub's last version can replace it. Records each lost pending change as a conflict.
+  /// Returns the row that the caller must write; nil: none.
   func takeBack(
     _ images: [PreImage], of key: RowKey, to row: Row?, as disagreement: Disagreement, met: Row?, in rows: RowTable,
     departure: RowsWithoutParent.Departure = .gone

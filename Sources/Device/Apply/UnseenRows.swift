@@ -57,7 +57,8 @@ struct UnseenRows {
     }
   }
 
-  /// Forgets a row that is kept as a conflict, so that no row is kept twice. The row's table still counts as compared.
+  /// Forgets a row that is recorded as a conflict, so that no row is recorded twice. The row's table still counts as
+  /// compared.
   mutating func forget(_ key: RowKey, in table: Name) { rows[table]?[key] = nil }
 
   /// The values of an unseen row; nil: the row was not written unseen.

@@ -28,8 +28,8 @@ extension DeviceWorkspace {
   /// Copies this device's database from a tablet, runs `work` on the copy, and puts the copy back on the tablet.
   ///
   /// Throws a `WorkspaceError` with the reason `written-meanwhile` if the app wrote to the tablet's database meanwhile.
-  /// Then nothing is put back, and no export of the copy leaves this machine. The next dock continues from the tablet's
-  /// file.
+  /// In that case, the tablet's database stays as it is, and no export of the copy leaves this machine. The next dock
+  /// continues from the tablet's file.
   /// - Parameters:
   ///   - folder: the tablet's folder with the database.
   ///   - name: the database's name in the folder. The first dock of a device needs it; nil: the known name.
@@ -213,7 +213,7 @@ private struct Dock {
     return held
   }
 
-  /// Records that the database is on the tablet. From then on, commands on this machine use no other database.
+  /// Records that the database is on the tablet. After that, commands on this machine use no other database.
   private func recordName(_ held: DeviceWorkspace) throws {
     if workspace.configuration.docks == held.configuration.docks { return }
     try files.replace(workspace.folder.configuration, mode: 0o644, contents: held.configuration.bytes)

@@ -48,7 +48,7 @@ final class Docking: Sendable {
   var exports: [HeldExport] { held.withLock { $0.exports } }
   var replaced: [ReplacedBundles] { held.withLock { $0.replaced } }
 
-  /// Keeps the file of an export until the copy is back on the tablet.
+  /// Holds the file of an export back until the copy is on the tablet again.
   func hold(_ export: HeldExport, _ files: any FileSystem) throws {
     var export = export
     let place = Paths.join(folder, export.name)

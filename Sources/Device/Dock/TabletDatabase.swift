@@ -12,7 +12,7 @@ import SatchelWorkspace
 /// A log (`-wal`) or a journal (`-journal`) beside the file belongs to exactly this file. With the log of another
 /// database, a database is damaged. Without its own log, a database lacks changes. So a file with a log is replaced in
 /// steps. First, a file with the same content, and the log's changes in it, replaces the file. This file is right with
-/// or without the log. Then the log is removed. Then the new database replaces the file.
+/// or without the log. Second, the log is removed. Third, the new database replaces the file.
 struct TabletDatabase {
   /// The size and time of a file. They show whether the file has changed.
   fileprivate struct Mark: Equatable {
@@ -130,8 +130,9 @@ struct TabletDatabase {
   /// Replaces the tablet's database by the database at `new`, which has no log and no journal. Returns false if the
   /// tablet already has these bytes.
   ///
-  /// Throws a `WorkspaceError` if the tablet's files have changed since they were taken. Then nothing was replaced. If
-  /// a crash interrupts the replacement, the tablet has the complete former database or the complete new one.
+  /// Throws a `WorkspaceError` if the tablet's files have changed since they were taken. If it throws that, nothing was
+  /// replaced. If a crash interrupts the replacement, the tablet has the complete former database or the complete new
+  /// one.
   /// - Parameter taken: the state of the tablet's files when they were taken; nil: there was no database.
   func put(_ new: String, over taken: Taken?) throws -> Bool {
     if let taken, taken.settled == nil, try digest(of: new) == taken.digests[""] { return false }

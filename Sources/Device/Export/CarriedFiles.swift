@@ -97,8 +97,8 @@ extension DeviceSession {
     var next = state.sealed
     while let sequence = next, sequence > state.acknowledged {
       let known = try ExportTable.file(of: sequence, in: database)
-      // A database that was created again lacks the records of some earlier exports. Then the name of the file is
-      // computed, and the file's manifest gives the base.
+      // A database that was created again lacks the records of some earlier exports. For such an export, the name of
+      // the file is computed, and the file's manifest gives the base.
       let path = try archive.place(ofOutgoing: known?.file ?? fileName(ofExport: sequence))
       if let path { files.insert(path, at: 0) }
       next = try (known.map(\.base) ?? base(ofExportAt: path)).flatMap { $0 < sequence ? $0 : nil }

@@ -146,8 +146,8 @@ extension DeviceSession {
     return try !PreImageStore.hasSteps(tables, since: generation, in: database)
   }
 
-  /// Whether the hub, after the last export, answered exports that this database does not know. Then a new export shows
-  /// the hub the history of this database, even without a new change.
+  /// Whether the hub, after the last export, answered exports that this database does not know. If so, a new export
+  /// shows the hub the history of this database, even without a new change.
   private func hasRefusedAnswer(since last: ExportRecord) throws -> Bool {
     // If the clock was set back after the export, the times do not show which came first. Each failure then counts.
     // Otherwise a failure with a time in the future does not count, because the next import records it again.

@@ -5,8 +5,8 @@ import SatchelWorkspace
 
 /// The exports of a device, identified by the digests of their B2SUMS.
 extension DeviceSession {
-  /// The exports from the last acknowledged export on. The hub uses this chain to check that all exports come from one
-  /// history.
+  /// The last acknowledged export, and all exports after it. The hub uses this chain to check that all exports come
+  /// from one history.
   func chain(before sequence: SequenceNumber) throws -> [Manifest.Changes.Link] {
     try chain(from: state.acknowledged, before: sequence)
   }

@@ -67,7 +67,7 @@ extension DeviceWorkspace {
 
   /// How to handle the key that signed a bundle from which a database is made.
   enum SignerHandling {
-    /// The bundle has just come. Its key is the hub's key from now on.
+    /// The bundle has just come. Its key becomes the hub's key.
     case isTrusted
     /// The bundle is from the archive. Its key may be an old one, so no key in `keys/` changes.
     case isKept

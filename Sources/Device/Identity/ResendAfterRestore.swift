@@ -11,8 +11,8 @@ import SatchelWorkspace
 /// disappear, with all later changes of these rows. So the signed files are carried again unchanged, and the hub merges
 /// them as it did the first time.
 ///
-/// If the files are gone, a person may give the exports up. Then a copy of the database is kept, and the rows get the
-/// values that the hub sends.
+/// If the files are gone, a person may give the exports up. In that case, the device stores a copy of the database, and
+/// the rows get the values that the hub sends.
 extension DeviceSession {
   /// Throws a `Refusal` for a delta: a new history begins with a full bundle.
   func refuseDelta(of scope: Manifest.Scope) throws {
@@ -63,10 +63,10 @@ extension DeviceSession {
     return report
   }
 
-  /// Keeps a copy of the database for people to examine. Returns its path. nil in a dry run.
+  /// Makes a copy of the database for people to examine. Returns its path. nil in a dry run.
   func keepCopy(before number: EmissionNumber) throws -> String? { try keepCopy(named: "data-before-\(number).sqlite") }
 
-  /// Keeps a copy of the database as it is before a repair drops tables. Returns its path. nil in a dry run.
+  /// Makes a copy of the database before a repair drops tables. Returns its path. nil in a dry run.
   func keepCopyBeforeRepair() throws -> String? {
     try keepCopy(named: "data-before-repair-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds())).sqlite")
   }

@@ -42,7 +42,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// An imported bundle is kept in the archive. A dry run keeps nothing.
+  /// An imported bundle goes into the archive. A dry run stores nothing.
   private var fileKeeping: FileKeeping { runMode == .commit ? .kept : .notKept }
 
   /// Reads a bundle from a hub that lost its key and signs with a key that no bundle announced. A person confirms that

@@ -92,7 +92,8 @@ extension DeviceWorkspace {
     try makeDatabase(from: bundle, scope, definition(in: bundle, scope, from: path), signer: signer)
   }
 
-  /// The definition that a first bundle carries. If the bundle is accepted, this function also keeps it in the archive.
+  /// The definition that a first bundle carries. Checks the bundle, and then puts it into the archive, except in a dry
+  /// run.
   private func definition(
     in bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String
   ) throws -> DatasetDefinition {

@@ -195,7 +195,7 @@ extension DeviceWorkspace {
     } ?? report
   }
 
-  /// Keeps a volume until the other volumes come, unless the whole bundle was imported before, or waits here.
+  /// Stores a volume until the other volumes come, unless the whole bundle was imported before, or waits here.
   func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ session: DeviceSession?
   ) throws -> ImportReport {

@@ -23,8 +23,8 @@ public enum BroughtMigrations: Sendable {
 /// mention, these writes are undone. A device has only a part of the rows, and a value that is computed from a part may
 /// be wrong.
 ///
-/// If the migrations fail because of pending changes, they run without these changes. Then each pending change that
-/// does not fit the new tables is a conflict.
+/// If the migrations fail because of pending changes, they run without these changes. Afterwards each pending change
+/// that does not fit the new tables becomes a conflict.
 final class DeviceUpgrade {
   private let session: DeviceSession
   private let manifest: Manifest
@@ -85,8 +85,8 @@ final class DeviceUpgrade {
     return step.tables.map(\.name)
   }
 
-  /// Keeps pending changes as conflicts for a person if their table leaves the dataset. The table's rows stay, and
-  /// belong to the app from now on.
+  /// Records the pending changes of a table that leaves the dataset as conflicts, so that a person decides. The table's
+  /// rows stay, and after that they belong only to the app.
   private func keepConflicts(of table: TrackedTable) throws {
     let now = session.platform.clock.milliseconds()
     try PreImageStore.each(table, since: .zero, in: database) { key, images, current in

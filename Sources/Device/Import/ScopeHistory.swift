@@ -221,7 +221,7 @@ extension DeviceSession {
     try EstrangementTable.find(in: database)
   }
 
-  /// Keeps a bundle of another history in `bundles/inbox/waiting`, and records that it came. The bundle is read again
+  /// Stores a bundle of another history in `bundles/inbox/waiting`, and records that it came. The bundle is read again
   /// to its end, so that exactly the kept bytes are verified.
   func keepAside(_ path: String, because refusal: Refusal) throws {
     if workspace.runMode == .dryRun { return }
@@ -259,7 +259,7 @@ extension DeviceSession {
     return "\(state.epoch) \(state.received) \(state.sequence) \(lost) \(migrations) \(removals)"
   }
 
-  /// Removes the kept bundle of another history and its record, unless its file is `kept`.
+  /// Removes the stored bundle of another history and its record, unless its file is `kept`.
   func forgetEstrangement(but kept: String? = nil) throws {
     guard let found = try estrangement(), found.file != kept else { return }
     try platform.files.removeIfThere(Paths.join(folder.waiting, found.file))

@@ -5,8 +5,8 @@ import SatchelWorkspace
 
 /// Verified bundles that wait until the app applies them.
 extension DeviceWorkspace {
-  /// Verifies a bundle from the hub and keeps it to be applied later. The database is not touched. A volume is kept
-  /// until the bundle is whole.
+  /// Verifies a bundle from the hub and stores it, so that a later command applies it. The database is not touched. A
+  /// volume is kept until the bundle is whole.
   ///
   /// Throws the errors of `importBundle` if the bundle is refused.
   public func stage(_ path: String, fingerprint: String? = nil) throws -> StagedBundle {
@@ -59,7 +59,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Keeps a bundle that cannot be applied to the database as it is now, with the reason beside it.
+  /// Stores a bundle that cannot be applied to the database as it is now, with the reason beside it.
   /// - Parameter path: the file from which the bundle was read.
   func park(_ bundle: borrowing VerifiedBundle, from path: String, because error: any ExplainedError) throws {
     if runMode == .dryRun { return }
@@ -103,6 +103,6 @@ public struct StagingObstacle: Sendable {
   /// The name of the bundle's file.
   public let file: String
   public let words: String
-  /// The next step. nil: an earlier release kept the bundle.
+  /// The next step. nil: an earlier release stored the bundle.
   public let hint: String?
 }

@@ -39,8 +39,8 @@ struct CopiedWrite {
       isChanged ? CopiedWrite(image: image, current: current, origin: origin) : nil
     }
     guard let line = lines.last else {
-      // If the write began before the first export, the newer database also had it. Then it took the write back, or the
-      // hub acknowledged the write.
+      // If the write began before the first export, the newer database also had the write. Afterwards the newer
+      // database took the write back, or the hub acknowledged the write.
       return whole(exported.map { (image.first?.stamp ?? image.stamp) <= $0 } ?? false ? .unclear : .later)
     }
     let rules = MergeRules(table.rules, schema: table.schema)
@@ -82,8 +82,8 @@ struct CopiedWrite {
 }
 
 extension MergeRules {
-  /// Whether two databases with a common write differ in a value that both changed afterwards. Then nothing shows which
-  /// value is the common value, or how much of a counter is common.
+  /// Whether two databases with a common write differ in a value that both changed afterwards. If so, nothing shows
+  /// which value is the common value, or how much of a counter is common.
   fileprivate func isUnclear(from base: Row?, to row: Row?, and other: Row?) -> Bool {
     guard let row, let other else { return row != other }
     return row.values.indices.contains { column in

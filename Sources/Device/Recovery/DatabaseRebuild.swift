@@ -94,7 +94,7 @@ struct DatabaseRebuild {
     return Result(received: session.state.received, replayed: try replay.pending())
   }
 
-  /// Throws a `WorkspaceError` if the archived file is damaged. Then only a full bundle can build the database.
+  /// Throws a `WorkspaceError` if the archived file is damaged: only a full bundle can build the database then.
   private func read(_ kept: Kept) throws -> VerifiedBundle {
     do {
       return try workspace.reader.read(kept.path, trust: .keys(keys), staging: workspace.folder.inbox)

@@ -47,8 +47,8 @@ extension DeviceWorkspace {
 
   /// Reinstalls capture if it was damaged, and makes every missed change pending, so that the next export carries it.
   ///
-  /// Throws if a person must first mend something, or if the changed rows cannot be determined. Then nothing is
-  /// changed.
+  /// Throws if a person must first mend something, or if the changed rows cannot be determined. If it throws, it has
+  /// changed nothing.
   /// - Parameters:
   ///   - missing: how to treat rows that are missing from a recreated file or table.
   ///   - tables: how to treat tables that are gone or that differ from the hub's tables.

@@ -7,7 +7,7 @@ import SatchelWorkspace
 
 /// Reinstalls capture on tables that an app changed, and finds the changes that capture missed meanwhile.
 extension DeviceSession {
-  /// Runs `body` in a transaction. Rows that are put back are written exactly as they were.
+  /// Runs `body` in a transaction. If rows are inserted again, they are written exactly as they were.
   func transaction<T>(_ runMode: RunMode, puttingBack remade: [TrackedTable], _ body: () throws -> T) throws -> T {
     if remade.isEmpty { return try database.writeTransaction(runMode, body) }
     try database.execute("PRAGMA ignore_check_constraints = ON")
@@ -29,7 +29,7 @@ extension DeviceSession {
     return try compare(with: DeviceHistory(self, at: stand()))
   }
 
-  /// Does the work of `reinstallAndCompare()`, and puts back the known rows that these tables lack. The caller's
+  /// Does the work of `reinstallAndCompare()`, and inserts the known rows that these tables lack. The caller's
   /// transaction must write rows as they are.
   func reinstallAndCompare(puttingBack remade: [TrackedTable], _ report: inout DoctorReport) throws -> [UnseenChange] {
     try reinstall()

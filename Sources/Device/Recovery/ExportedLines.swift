@@ -9,7 +9,7 @@ struct ExportedLines {
     let sequence: SequenceNumber
   }
 
-  /// The last generation of the copy.
+  /// The last generation of the old copy of the database.
   private let generation: Generation
   private var told: [RowInTable: [Told]] = [:]
 

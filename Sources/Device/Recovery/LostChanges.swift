@@ -41,7 +41,7 @@ final class LostChanges {
     if images.contains(where: \.isGone) { gone.append(RowInTable(table: table, key: key)) }
   }
 
-  /// Keeps all lost changes as conflicts, and undoes the changes of their units. Also undoes changes of rows whose
+  /// Records all lost changes as conflicts, and undoes the changes of their units. Also undoes changes of rows whose
   /// parent is gone. The rows and their pre-images must exist already.
   func keep(_ session: DeviceSession) throws {
     if all.isEmpty, gone.isEmpty, repeatedDeletes.isEmpty, deleted.isEmpty { return }

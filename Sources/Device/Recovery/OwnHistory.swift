@@ -4,8 +4,8 @@ import SatchelWorkspace
 
 /// The past of a device, as the files of its workspace show it without a database.
 extension DeviceWorkspace {
-  /// Whether this device had data before: a bundle from the hub is in the archive, or an own export is in `bundles`. A
-  /// device that continues the work of a former identity had a database too.
+  /// Whether this device had data before: a bundle from the hub is in the archive, or an export of this device is in
+  /// `bundles`. A device that continues the work of a former identity had a database too.
   func hasHistory() throws -> Bool {
     if configuration.predecessor != nil { return true }
     return try BundleArchive(folder, platform.files).hasAny() || newestOwnExport() != nil

@@ -84,8 +84,8 @@ struct ReplacedFile {
     }
   }
 
-  /// Adds Satchel's tables to a database without rows that the app created again, and puts the known rows back. Returns
-  /// the number of pending changes. Throws if the database has rows, because a person must then decide.
+  /// Adds Satchel's tables to a database without rows that the app created again, and inserts the known rows again.
+  /// Returns the number of pending changes. Throws if the database has rows, because a person must then decide.
   func takeUpEmpty() throws -> Int {
     do {
       let database = try Database(path: workspace.databasePath, mode: .readWrite)
@@ -152,8 +152,8 @@ struct ReplacedFile {
 }
 
 extension DeviceWorkspace {
-  /// Whether another program made the database again without rows, and no archived bundle can fill the database. Then a
-  /// full bundle replaces the database, as if it were missing.
+  /// Whether another program made the database again without rows, and no archived bundle can fill the database. If so,
+  /// a full bundle replaces the database, as if it were missing.
   func isReplacedForGood(_ look: borrowing DatabaseLook) throws -> Bool {
     do {
       guard try platform.files.kind(databasePath) == .file, try hasHistory(), try !look.hasRows() else { return false }

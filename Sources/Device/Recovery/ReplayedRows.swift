@@ -98,12 +98,12 @@ struct ReplayedRows {
   ) throws -> [Replayed] {
     if mixed.isEmpty { return [] }
     return try database.withChecks {
-      // A CHECK may need a function that is missing here. Then the hub checks the row.
+      // A CHECK may need a function that is missing here. In that case, only the hub checks the row.
       try rows.isCheckable() ? mixed.filter { try rows.breaksCheck($0.key) } : []
     }
   }
 
-  /// Writes a row as in the newer database, and keeps the write of the copy as a conflict.
+  /// Writes a row as in the newer database, and records the copy's write of the row as a conflict.
   private func giveUp(
     _ row: Replayed, _ loss: Loss, in database: borrowing Database, _ lost: LostChanges
   ) throws {

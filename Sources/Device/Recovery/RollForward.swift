@@ -83,8 +83,8 @@ struct RollForward {
     try database.execute("PRAGMA ignore_check_constraints = ON")
     for table in session.tables { try bring(table, writes[table.name, default: [:]]) }
     try Capture.moveUnits(to: Generation(newest.rawValue), in: database)
-    // The last export may never reach the hub. Then only this database shows which of its changes lost on later
-    // imports.
+    // The last export may never reach the hub. In that case, only this database shows which of its changes lost on
+    // later imports.
     for change in history.lost { lost.add(change) }
     for delete in history.repeatedDeletes { lost.note(repeatedDelete: delete.lost, of: delete.key, in: delete.table) }
     try lost.keep(session)
@@ -100,8 +100,8 @@ struct RollForward {
 
   // MARK: rows
 
-  /// The writes of the copy that no export contains. They were made after the copy was put back, or were never
-  /// exported.
+  /// The writes of the copy that no export contains. These writes were made after the copy replaced the newer database,
+  /// or were never exported.
   private static func ownWrites(
     _ session: DeviceSession, _ bundles: ArchivedBundles, _ exports: [SequenceNumber]
   ) throws -> [Name: [RowKey: CopiedWrite]] {

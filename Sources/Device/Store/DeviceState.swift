@@ -94,7 +94,7 @@ public struct DeviceState: Sendable {
     if scope.extent == .full { lastProof = nil }
   }
 
-  /// Records the bundle that is the present emission from now on.
+  /// Records this bundle as the present emission.
   mutating func take(_ scope: Manifest.Scope, digest: Digest, signature: Signature) {
     (received, backedUp) = (scope.number, scope.backedUp)
     proof = .init(digest: digest, signature: signature)

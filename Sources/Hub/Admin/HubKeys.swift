@@ -156,7 +156,7 @@ extension HubWorkspace {
     public let devices: [String]
     /// The key that was made after an earlier loss, if no device is known to use it yet. This key can be used now.
     public let unused: PublicKey?
-    /// Whether the hub is known to be set back. Then a new key gives up the rows that the hub sent in the lost time.
+    /// Whether the hub is known to be set back. If so, a new key gives up the rows that the hub sent in the lost time.
     public let isSetBack: Bool
     /// The recovery of a lost time, if one is running. Otherwise nil. With a new key, the hub gives up the rows that
     /// are still missing.

@@ -9,7 +9,7 @@ extension HubWorkspace {
   /// The refused files, the newest first. Each file says whether its changes have come since.
   public func quarantined() throws -> [Quarantine.Refused] {
     var refused = try Quarantine.list(folder, files: platform.files)
-    // If the database, a key or a file cannot be read, the list is still returned. Then `hasCome` is false.
+    // If the database, a key or a file cannot be read, the list is still returned, with `hasCome` false.
     guard !refused.isEmpty, let store = try? examined(), let known = try? trustedKeys(store) else { return refused }
     let reader = readerWithoutPassword()
     for place in refused.indices {

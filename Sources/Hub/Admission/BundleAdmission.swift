@@ -88,7 +88,7 @@ extension HubWorkspace {
       // Bundles that the device made before the revocation may still be on their way.
       if let from = device.revokedFrom, sequence < from { return }
       throw Self.revoked(device)
-    // Volumes are kept until the bundle is complete. Then a person decides about the bundle.
+    // The hub stores volumes until the bundle is complete. A person decides only about the complete bundle.
     case .flagged where isVolume: return
     case .flagged:
       throw Refusal(

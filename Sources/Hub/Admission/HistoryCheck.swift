@@ -68,8 +68,8 @@ struct HistoryCheck {
   }
 
   /// Records that the device knows the hub's next key, if that key signed the device's emission. The hub may have lost
-  /// this record when its files were put back from a copy. Without the record, the hub would sign with its earlier key,
-  /// and the device would refuse the bundles.
+  /// this record when its files were replaced by an older copy. Without the record, the hub would sign with its earlier
+  /// key, and the device would refuse the bundles.
   private func noteNextKey() throws {
     guard !device.knowsNextKey, let next = try hub.keys.nextKey(), let proof = changes.proof,
       let signature = proof.signature
@@ -101,8 +101,8 @@ struct HistoryCheck {
     return signature.isOf(emission, from: store.identity.id, to: addressees, store.dataset.name, signedBy: keys)
   }
 
-  /// The refusal of a bundle whose emission the hub does not know. If the hub's folder `keys/` was put back too, the
-  /// hub may have lost the key that signed the emission.
+  /// The refusal of a bundle whose emission the hub does not know. If the hub's folder `keys/` was also replaced by an
+  /// older copy, it may lack the key that signed the emission.
   private func unknownEmission() throws -> Refusal {
     if let proof = changes.proof, let signature = proof.signature,
       try isSignedByThief(emission(of: proof), signature)
@@ -180,8 +180,8 @@ struct HistoryCheck {
 
   /// Refuses new work of a former epoch if this hub lacks the key that signed the device's emission.
   ///
-  /// Then the hub's folder `keys/` is older than the keys of its devices. The device refuses every bundle that the hub
-  /// signs. So it never learns that it must deliver again.
+  /// In this case, the hub's folder `keys/` is older than the keys of its devices. The device refuses every bundle that
+  /// the hub signs. So it never learns that it must deliver again.
   private func checkFormerEmission() throws {
     guard changes.received > .zero, changes.sequence > device.merged, let proof = changes.proof, try namesUnknownKey(),
       try !mayFollowUnknownKey(), try !isMade(emission(of: proof))
@@ -195,11 +195,11 @@ struct HistoryCheck {
     return try !hub.ownKeys().contains { $0.id == signature.keyID }
   }
 
-  /// Whether the device follows a newer key of this hub, as far as its bundle shows. False after the hub replaced a
-  /// lost key.
+  /// Whether the device trusts a newer key of this hub, as far as its bundle shows. False after the hub replaced a lost
+  /// key.
   func followsNewerKey() throws -> Bool { try namesUnknownKey() && !mayFollowUnknownKey() }
 
-  /// Whether the device may follow a key of this hub that this hub does not know. The method of the store explains it.
+  /// Whether the device may trust a key of this hub that this hub does not know. The store's method gives the reason.
   private func mayFollowUnknownKey() throws -> Bool { try store.mayFollowUnknownKey(device) }
 
   // MARK: the user

@@ -104,8 +104,8 @@ struct EmissionPlan {
       // No row of a full bundle may stay behind, because the device would lose it.
       grants = store.tables.map { _ in RowSet() }
     }
-    // The hub may have forgotten the device's emission, or may have made it before a loss. Then the device may have any
-    // version of the dataset.
+    // The hub may have forgotten the device's emission, or may have made it before a loss. In both cases, the device
+    // may have any version of the dataset.
     let knowsAll =
       emissions.contains { $0.number == device.proved } || (emissions.first?.number ?? number).rawValue == 1
     let oldest = knowsAll ? emissions.map(\.version).min() ?? store.dataset.version : 0

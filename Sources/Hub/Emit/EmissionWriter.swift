@@ -44,7 +44,7 @@ struct EmissionWriter {
   }
 
   /// The device's own rows that got new keys, if the device may not know these keys. A row is left out if it was folded
-  /// into a row that the user cannot see. Then the bundle only deletes the row.
+  /// into a row that the user cannot see: for such a row, the bundle only has the deletion.
   func keysToTell() throws -> [RekeyedRow] {
     try store.rekeyed(of: plan.device.id, at: plan.device.proved).filter { row in
       guard let place = store.place(of: row.table) else { return false }

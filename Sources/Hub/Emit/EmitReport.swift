@@ -178,8 +178,9 @@ extension HubWorkspace {
   /// Whether the emission in this file is signed with the key that signs for the device now. True for a device that is
   /// known to be in the present epoch, and for a file that the hub cannot read.
   ///
-  /// A hub's folder `keys/` may have been put back too. Then the hub signs its first emissions of the epoch with an old
-  /// key, which the devices have already replaced. When the newer keys are back, the hub makes these emissions again.
+  /// Together with the database, the folder `keys/` may have been replaced by an older copy. In that case the hub signs
+  /// its first emissions of the epoch with an old key, which the devices have already replaced. When the newer keys are
+  /// back, the hub makes these emissions again.
   private func isSignedWithPresentKey(_ path: String, for device: EnrolledDevice, _ store: HubStore) throws -> Bool {
     guard device.state == .active, device.proved < store.identity.firstEmission,
       let signer = try reader.identityIfSound(of: path, trust: .keys(ownKeys()))?.signer

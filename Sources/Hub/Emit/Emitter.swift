@@ -4,8 +4,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Makes bundles for many devices, and keeps the database open for all of them. To open and check the database takes as
-/// long as to read the changes for one device.
+/// Makes bundles for many devices, and keeps the database open for all of them. Opening and checking the database takes
+/// as long as reading the changes for one device.
 public final class Emitter {
   private let hub: HubWorkspace
   private let turns: WriteLockPacing

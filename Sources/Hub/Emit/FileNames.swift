@@ -25,7 +25,7 @@ struct FileNames {
 
   /// Places the new files of a bundle. If the row that first named a file does not belong to the sender, the file is
   /// kept beside its name. If no row names the file yet, the file takes the free name, because its row may come later.
-  /// Then this corrects the records of files that had the names before.
+  /// Afterwards, this method corrects the records of files that had the names before.
   func place(_ arriving: inout ArrivingAttachments) throws {
     let new = arriving.arrivals.enumerated().filter { $1.isNew && !$1.isNewer && $1.kept == $1.path }
     let named = try rights.named(among: Set(new.map(\.element.path)))
@@ -52,9 +52,9 @@ struct FileNames {
   }
 
   /// Gives names to files that are kept beside them. A file gets its name if the row that first named it belongs to its
-  /// sender. The name must be free, or its present file must come from devices to which this row does not belong. Then
-  /// that present file is kept beside the name. Files from people at the hub keep their names.
-  /// The caller has already placed the files of the bundle.
+  /// sender. The name must be free, or its present file must come from devices to which this row does not belong. Such
+  /// a present file moves to a place beside the name. Files from people at the hub keep their names. The caller has
+  /// already placed the files of the bundle.
   /// - Parameter arrivals: the files of the bundle.
   /// - Returns: the files that got their names.
   @discardableResult func settle(
@@ -88,7 +88,7 @@ struct FileNames {
   private func isForeign(_ digest: Digest, at path: AttachmentPath, _ claims: UndecidedClaims) throws -> Bool {
     if path.isPlace(ofContent: digest.hexadecimal) { return false }
     let senders = try store.brought(path).filter { $0.kept == path && $0.digest == digest }.map(\.device)
-    // A sender's undecided change may name the file. Then the row may still become the sender's, so the file stays.
+    // If a sender's undecided change names the file, the row may still become the sender's, so the file stays.
     return try !senders.isEmpty
       && senders.allSatisfy { sender in
         try rights.share(of: known(sender), naming: path) == .none
@@ -135,7 +135,7 @@ private final class UndecidedClaims {
 }
 
 extension ArrivingAttachments.Arrival {
-  /// Whether the path contains the digest of the content. Then no other content can have this path, so any sender may
+  /// Whether the path contains the digest of the content. If so, no other content can have this path, so any sender may
   /// bring the file.
   fileprivate var isNamedByContent: Bool { path.isPlace(ofContent: digest.hexadecimal) }
 }

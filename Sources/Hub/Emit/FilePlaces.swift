@@ -7,8 +7,8 @@ import SatchelWorkspace
 /// The places of files that came from devices, in the records and in the folder.
 ///
 /// Files are moved before the transaction with their records is committed. If the command is stopped between the two,
-/// the folder may have another file under a name than the records say. Then the folder is right, and `correct` changes
-/// the records.
+/// the folder may have another file under a name than the records say. In that case, the folder is right, and `correct`
+/// changes the records.
 struct FilePlaces {
   let store: HubStore
   let files: AttachedFiles

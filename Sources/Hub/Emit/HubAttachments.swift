@@ -137,7 +137,7 @@ struct HubAttachments {
   }
 
   /// Decides what to do with a file from a device. If too many versions from this device are beside the file's name
-  /// already, the hub ignores the file. Then the device sends the file again later.
+  /// already, the hub ignores the file. The device sends an ignored file again later.
   func action(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber)
     throws
     -> ArrivingAttachments.IncomingFileAction
@@ -149,7 +149,7 @@ struct HubAttachments {
 
   /// Decides where to put a file from a device. The file replaces the present file only in one case: the device brought
   /// or had the present file, and its user may change every row that names the file. Without the second condition, a
-  /// user could write the name of any file into an own row, and overwrite that file.
+  /// user could write the name of any file into a row of the user's own, and overwrite that file.
   private func place(
     of line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber
   ) throws -> ArrivingAttachments.IncomingFileAction {

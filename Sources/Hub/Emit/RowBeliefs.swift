@@ -4,7 +4,7 @@ import SatchelValues
 /// Reads the states that a row may have on a device before the device applies a line. These are the row at each
 /// emission that the device may have. Also reads the later writes of other replicas.
 ///
-/// If the row on the device has another state, it was changed without capture. Then the device keeps its row as a
+/// If the row on the device has another state, it was changed without capture, and the device records its row as a
 /// conflict. The digests reveal nothing that was not sent to the device. For an emission without the row, the digest
 /// says that the row does not exist.
 final class RowBeliefs {

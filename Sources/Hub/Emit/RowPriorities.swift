@@ -34,7 +34,7 @@ extension EmissionPlan {
   ///
   /// A new row is a row that no emission since the proved one has shown. Everything else is sent: changes and deletions
   /// of rows that the device may have, and rows that must be sent. If one of `tables` has such other rows, these may
-  /// refer to new rows of its parent tables. Then the new rows of the parent tables are sent too.
+  /// refer to new rows of its parent tables. So the new rows of the parent tables are sent too.
   func leaving(_ tables: Set<Int>, _ store: HubStore) throws -> EmissionPlan {
     guard !tables.isEmpty, grants.contains(where: { !$0.isEmpty }) else { return self }
     let parents = store.tables.map { table in table.schema.foreignKeys.compactMap { store.place(of: $0.parent) } }

@@ -32,7 +32,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Marks the rows that differ, so that the hub sends them again. The device keeps its own version of each row as a
+  /// Marks the rows that differ, so that the hub sends them again. The device records its own version of each row as a
   /// conflict.
   ///
   /// Throws a `WorkspaceError` if the hub does not know which rows differ.

@@ -10,7 +10,7 @@ import SatchelWorkspace
 /// final name, so the hub renames the copy after the merge. If a command ends before the renaming, the next command
 /// renames the copy.
 extension HubWorkspace {
-  /// Runs `body`, which merges the bundle, and keeps the bundle in the archive.
+  /// Runs `body`, which merges the bundle, and puts the bundle into the archive.
   func keepingInArchive(
     _ bundle: borrowing VerifiedBundle, _ store: HubStore, _ body: () throws -> HubImportReport
   ) throws -> HubImportReport {

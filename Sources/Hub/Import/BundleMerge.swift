@@ -274,7 +274,7 @@ struct BundleMerge {
     }
   }
 
-  /// Keeps a change of a table that has left the dataset as a conflict, so that a person decides. Returns the number of
+  /// Records a change as a conflict if its table has left the dataset, so that a person decides. Returns the number of
   /// new conflicts: 0 or 1.
   private func takeDeparted(
     _ line: ChangeLine, _ device: EnrolledDevice, _ translation: SchemaTranslation, latest: Stamp, _ now: Int64

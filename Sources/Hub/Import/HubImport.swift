@@ -26,7 +26,7 @@ public struct HubImportReport: ImportOutcome, Sendable {
   public var rejected: Int?
   /// The number of late changes that the hub accepted. Their users have lost the right to make them.
   public var late = 0
-  /// The number of changes of tables that have left the dataset. Each change is kept as a conflict.
+  /// The number of changes of tables that have left the dataset. Each of them is recorded as a conflict.
   public var departed = 0
   /// The removed columns, as `table.column`, for which the bundle has values. Only the archived bundle keeps these
   /// values.
@@ -185,7 +185,7 @@ extension HubWorkspace {
     return report
   }
 
-  /// Keeps a volume until the other volumes come. Does not keep a volume if its bundle is overtaken, or if the whole
+  /// Stores a volume until the other volumes come. Does not store a volume if its bundle is overtaken, or if the whole
   /// bundle already waits here.
   private func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ store: HubStore
@@ -209,8 +209,8 @@ extension HubWorkspace {
     return report
   }
 
-  /// Whether the hub merged another bundle with this number. In that case, the device was copied or put back, and the
-  /// given bundle is not overtaken.
+  /// Whether the hub merged another bundle with this number. In that case, the device was copied or restored from a
+  /// copy, and the given bundle is not overtaken.
   private func isOfOtherHistory(
     _ bundle: BundleID, _ number: Int64, of device: EnrolledDevice, _ store: HubStore
   ) throws -> Bool {
@@ -255,7 +255,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Keeps a bundle that proves that the hub was set back, and then records the proof. After the record, the hub
+  /// Stores a bundle that proves that the hub was set back, and then records the proof. After the record, the hub
   /// refuses every bundle. If the record came first and the import ended before the copy, the bundle would be lost.
   private func keepAndNote(_ proof: SetBackProof, in path: String, _ store: HubStore) throws {
     do { try keepWaiting(path, because: proof.refusal, store) } catch let notKept as Refusal {

@@ -136,7 +136,7 @@ extension HubWorkspace {
     try waiting().filter { if case .due = $0.reason { true } else { false } }.map(\.path)
   }
 
-  /// Keeps a bundle that cannot be merged yet. This method reads and verifies the whole file again, because it keeps
+  /// Stores a bundle that cannot be merged yet. This method reads and verifies the whole file again, because it keeps
   /// this file.
   ///
   /// If the sender already has the greatest number of waiting bundles, this method throws another refusal, and the file
@@ -153,7 +153,8 @@ extension HubWorkspace {
     if !isKept, others.count >= Self.mostWaiting || others.contains(where: { $0.number == manifest.number }) {
       throw refusal.notKept(beside: others.count, of: manifest.from.name)
     }
-    // The record is written first. Without it, the next import would merge the kept bundle like any other bundle.
+    // The record is written first. Without the record, the next import would merge the stored bundle like any other
+    // bundle.
     if refusal.code == .brake { try noteBraked(manifest, because: refusal, store) }
     try waiting.keep(bundle, from: path, as: name)
   }
@@ -189,9 +190,9 @@ extension HubWorkspace {
       .filter { $0.from.id == device.id }
   }
 
-  /// Removes the waiting bundles of a device from `number` on, because the hub will never merge them. Earlier releases
-  /// named these files by the name that the device gives itself. Another device may have that name here, so the
-  /// sender's id is checked.
+  /// Removes the waiting bundles of a device with `number` or a higher number, because the hub will never merge them.
+  /// Earlier releases named these files by the name that the device gives itself. Another device may have that name
+  /// here, so the sender's id is checked.
   func forgetWaiting(of device: EnrolledDevice, from number: SequenceNumber, _ store: HubStore) throws {
     let keys = try trustedKeys(store)
     for name in Set([device.name, device.asked ?? device.name]) {
@@ -212,7 +213,8 @@ extension HubWorkspace {
 }
 
 extension Refusal {
-  /// Returns this refusal with a text that the bundle is not kept, because too many bundles of the device already wait.
+  /// Returns this refusal with a text that the bundle is not stored, because too many bundles of the device already
+  /// wait.
   fileprivate func notKept(beside count: Int, of device: String) -> Refusal {
     Refusal(
       code, "\(message) It is not kept here: \(count) of \(device) wait already.",

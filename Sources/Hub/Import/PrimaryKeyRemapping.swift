@@ -250,8 +250,8 @@ final class PrimaryKeyRemapping {
     if let row = try store.rows[birth.place].row(key) {
       // If the hidden row and the new row became one, the user would learn the content of the hidden row.
       if try !scope.maySee(key, in: birth.place) { return true }
-      // If the hub's row is equal and never changed, it is the same row, made twice. If the hub's row was changed since
-      // its insert, it is another row, because the device may have seen its first values.
+      // If the hub's row is equal and was never changed, it is the same row, made twice. A hub's row that was changed
+      // since its insert counts as another row, even if it is equal now: the device may have had that row before.
       return try row != map.row(birth.row, of: birth.place) || !store.isAsInserted(key, in: birth.place)
     }
     if try store.isGiven(birth.key, in: birth.place) {

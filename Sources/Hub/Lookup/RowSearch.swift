@@ -16,7 +16,7 @@ public struct FoundRow: Sendable {
 /// The rows that a search found and that a user may see.
 public struct VisibleRows: Sendable {
   public let rows: [FoundRow]
-  /// Whether the search ended at a limit. Then the user may see more rows than these.
+  /// Whether the search ended at a limit. If so, the user may see more rows than these.
   public let isPart: Bool
 }
 

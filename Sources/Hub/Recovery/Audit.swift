@@ -86,9 +86,9 @@ extension HubStore {
     return noted.contains(digest.hexadecimal) ? nil : Contradiction("the ledger has another digest for it.")
   }
 
-  /// Returns the contradiction of a bundle that the ledger does not contain. The database may have been put back from a
-  /// copy, and then it lacks later bundles. After a new epoch began, such a bundle is no contradiction, because its
-  /// device delivers it again.
+  /// Returns the contradiction of a bundle that the ledger does not contain. An older copy may have replaced the
+  /// database, and such a copy lacks later bundles. After a new epoch began, such a bundle is no contradiction, because
+  /// its device delivers it again.
   private func unknown(_ manifest: Manifest, _ changes: Manifest.Changes) throws -> Contradiction? {
     guard let device = try device(manifest.from.id), changes.sequence > device.merged else {
       return Contradiction(

@@ -68,7 +68,7 @@ extension HubWorkspace {
         let mode = try 0o644 & folder.databaseMode(at: databasePath, platform.files)
         try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : mode)
         try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
-        // The backup is complete. If this record is not made, devices only keep more exports.
+        // The backup is complete. If this record is not made, devices only store more exports than they need to.
         do { try store.noteBackedUp() } catch let error as SQLiteError where error.kind == .busy {}
       }
       return report(

@@ -77,7 +77,7 @@ extension HubWorkspace {
   /// Repairs damaged capture, and records every unseen change as the hub's own change.
   ///
   /// Throws and changes nothing if a person must first remove an obstacle, or if the changes cannot be determined.
-  /// - Parameter missing: whether rows that are missing from a recreated table are put back or count as deleted.
+  /// - Parameter missing: whether rows that are missing from a recreated table are inserted again or count as deleted.
   public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
       var report = DoctorReport()
@@ -121,8 +121,8 @@ extension HubWorkspace {
     try store.noteDoubtfulTimes(at: now)
   }
 
-  /// Runs `body` in a transaction. If rows may be put back, the transaction ignores CHECK constraints, because the
-  /// former rows may break them.
+  /// Runs `body` in a transaction. If the repair may insert rows again, the transaction ignores CHECK constraints,
+  /// because the former rows may break them.
   private func transaction<T>(
     _ store: HubStore, _ runMode: RunMode, puttingBack remade: [TrackedTable], _ body: () throws -> T
   ) throws -> T {

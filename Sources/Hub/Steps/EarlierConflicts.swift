@@ -61,7 +61,7 @@ final class EarlierConflicts {
     reduced.append(row)
   }
 
-  /// Begins an attempt. `forget` then undoes only what happens from now on.
+  /// Begins an attempt. A later `forget` undoes only what happens after this call.
   func begin() {
     entered.begin()
     reduced = []

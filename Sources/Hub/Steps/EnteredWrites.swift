@@ -32,7 +32,7 @@ final class EnteredWrites {
     return known.stamps.contains(stamp)
   }
 
-  /// Begins an attempt. `forget` then concerns only logs that are read from now on.
+  /// Begins an attempt. A later `forget` concerns only logs that are read after this call.
   func begin() { touched = [] }
 
   /// Forgets the logs that were read beyond `cursor` since `begin()`. The caller has rolled back the entries after

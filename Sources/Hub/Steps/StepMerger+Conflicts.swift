@@ -6,8 +6,8 @@ import SatchelWorkspace
 
 /// Conflicts about changes that the hub does not accept as the device sent them.
 extension StepMerger {
-  /// Keeps a change of a row that the user may neither see nor change. If the device had the row, the device receives
-  /// the same conflict as for a deleted row.
+  /// Records a change as a conflict if the user may neither see nor change its row. If the device had the row, the
+  /// device receives the same conflict as for a deleted row.
   func noteHidden(_ step: Step, met hub: Row?, in place: Int) throws -> Obstacle? {
     if case .insert = step.change, try !held.contains(step.key, in: place) {
       return try forbid(step, met: hub, in: place, Self.mayNotChange)
@@ -23,8 +23,8 @@ extension StepMerger {
     return nil
   }
 
-  /// Keeps a change if its row would refer to a parent that the user may not see. Returns false, with no effect, if the
-  /// row refers to no such parent.
+  /// Records a change as a conflict if its row would refer to a parent that the user may not see. Returns false, with
+  /// no effect, if the row refers to no such parent.
   ///
   /// The device receives the same conflict as for a deleted parent. At the hub, the kind of the conflict shows whether
   /// the device had the parent when it made the change.
@@ -156,7 +156,7 @@ extension StepMerger {
     }
   }
 
-  /// Whether more conflicts of this state may be kept. The number of a device's waiting changes is limited, because
+  /// Whether more conflicts of this state may be recorded. The number of a device's waiting changes is limited, because
   /// each import tries all of them. Beyond the limit, a change becomes an open conflict, so it is not lost.
   func mayWait(_ more: ConflictSize, as state: ConflictState) throws -> Bool {
     guard state == .held else { return true }

@@ -42,7 +42,7 @@ extension StepMerger {
 
   // MARK: units
 
-  /// Keeps a change as a conflict if it follows a change of a unit that the hub did not take. Returns false, with no
+  /// Records a change as a conflict if it follows a change of a unit that the hub did not take. Returns false, with no
   /// effect, if there is no such unit.
   func noteAfterUnit(_ pending: Pending, met hub: Row?, in place: Int) throws -> Bool {
     guard let earlier = try notTaken(before: pending, in: place), let last = earlier.lastOfUnit else { return false }
@@ -71,9 +71,9 @@ extension StepMerger {
     return whole
   }
 
-  /// Keeps a change as a conflict if it contains an earlier change, and a person decided for the hub's row against that
-  /// change. Returns false, with no effect, if there is no such decision. Returns false also if the hub's row already
-  /// has all values of the change.
+  /// Records a change as a conflict if it contains an earlier change, and a person decided for the hub's row against
+  /// that earlier change. Returns false, with no effect, if there is no such decision. Returns false also if the hub's
+  /// row already has all values of the change.
   func noteAfterDecision(_ pending: Pending, met hub: Row?, in place: Int) throws -> Bool {
     guard pending.followsDecision, case .update(let all) = pending.step.change else { return false }
     let changes = all.filter { $0.value != hub?[$0.column] }

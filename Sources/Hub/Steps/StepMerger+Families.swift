@@ -71,9 +71,9 @@ extension StepMerger {
     return !grouped.contains(first.number)
   }
 
-  /// Keeps the children of a family at the hub, so that their parents stay too. Each parent's delete becomes a
-  /// conflict. If the user may not see the first row, the deletes of hidden rows become one conflict. If the hub gave a
-  /// child another parent, the child's delete is decided alone.
+  /// Leaves the children of a family in the hub's tables, so that their parents stay too. Each parent's delete becomes
+  /// a conflict. If the user may not see the first row, the deletes of hidden rows become one conflict. If the hub gave
+  /// a child another parent, the child's delete is decided alone.
   ///
   /// Rows without a remaining step stay in `order`. The caller removes them once for all families.
   func refuse(_ family: StepGroup) throws {
@@ -82,7 +82,7 @@ extension StepMerger {
     var staying: [Name: Int] = [:]
     for row in members.children where waiting[row] != nil {
       let isHidden = members.hidden.contains(row)
-      // Without a first row at the hub, there is no other conflict that keeps this delete.
+      // If the hub has no first row of the family, no other conflict records this delete.
       if isHidden, members.heads.isEmpty { continue }
       dropFirst(of: row)
       // The device receives the note. So the note must not count hidden rows.

@@ -102,7 +102,7 @@ extension StepMerger {
   /// Whether the step that is merged now belongs to a unit with other steps.
   var isInUnit: Bool { diagnosis != nil || presentUnit.map { $0.items.count > 1 } ?? false }
 
-  /// Keeps a delete of a unit as a conflict, if another writer already deleted the row. Returns false, with no effect,
+  /// Records a delete of a unit as a conflict if another writer already deleted the row. Returns false, with no effect,
   /// if the delete counts as taken.
   ///
   /// The device made the unit for a row that it believed to exist. For example, two devices may make the same transfer.
@@ -119,7 +119,7 @@ extension StepMerger {
     return try !store.mayLack(past, from: base, own: pending.own ?? own)
   }
 
-  /// Keeps a delete of a unit as a conflict, if another writer already marked the row as deleted. Returns false, with
+  /// Records a delete of a unit as a conflict if another writer already marked the row as deleted. Returns false, with
   /// no effect, if the delete counts as taken.
   /// - Parameters:
   ///   - result: the result of the merge of the step.

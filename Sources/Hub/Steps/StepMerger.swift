@@ -365,8 +365,8 @@ final class StepMerger {
     return mayContain
   }
 
-  /// Keeps a change as an open conflict, because a copy of the device has delivered an unknown part of it. If the
-  /// change belongs to a unit, the hub does not take the unit.
+  /// Records a change as an open conflict, because a copy of the device has delivered an unknown part of the change. If
+  /// the change belongs to a unit, the hub does not take the unit.
   func keepUnclear(_ step: Step, in place: Int) throws {
     if step.unit == nil { return try noteUnclear(step, met: store.rows[place].row(step.key), in: place) }
     let pending = Pending(number: nextNumber(), step: step, decided: false, isUnclear: true)

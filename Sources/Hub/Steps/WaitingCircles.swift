@@ -9,7 +9,7 @@ struct WaitingCircles {
 
   /// The numbers of the nodes that each node awaits.
   private let awaited: [[Int]]
-  /// The place of each node in the order of the search, from 1 on. 0 if the search has not found the node yet.
+  /// The place of each node in the order of the search, counted from 1. 0 if the search has not found the node yet.
   private var found: [Int]
   /// For each node: the lowest place of an open node that the search reached from it.
   private var earliest: [Int]

@@ -81,7 +81,8 @@ extension HubSchema {
   private static let toSchema9: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN next_proved INTEGER NOT NULL DEFAULT 0")
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN refused_key TEXT")
-    // A revoked device may have announced a key that it does not hold. Then the owner of that key still needs it.
+    // A revoked device may have announced a key that it does not hold. In that case, the owner of that key still needs
+    // it.
     try database.run(
       """
       DELETE FROM satchel_revoked

@@ -26,7 +26,7 @@ public struct ScopePreview: Sendable {
     /// The time of the last contact, in milliseconds since 1970. nil if the hub never received a bundle from the
     /// device.
     public let lastContact: Int64?
-    /// Whether the device may have changes that the hub lacks. The hub cannot know for certain that there are none.
+    /// Whether the device may have changes that the hub lacks. False is no proof that the device has none.
     public let mayHaveUnsentWork: Bool
   }
 

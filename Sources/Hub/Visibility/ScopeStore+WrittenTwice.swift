@@ -29,7 +29,7 @@ extension ScopeStore {
     }
     switch change {
     case .insert:
-      // From now on, the device has the row with this natural key, even if its own row had another key.
+      // After this insert, the device has the row with this natural key, even if its own row had another primary key.
       guard table.folds, result.row == hub, result.disagreement == nil else { return [] }
       return try equal(table.naturalColumns.subtracting(table.schema.key))
     case .update:

@@ -94,6 +94,6 @@ public final class LocalPrimaryKeys {
     return try reading.step() ? reading.integer(0) : nil
   }
 
-  /// Keeps a local key for a row that is about to be inserted. The row gets the key if no other row has it then.
+  /// Reserves a local key for a row that is about to be inserted. The row gets the key if no other row has it then.
   func assign(_ place: Int64, to key: RowKey) throws { try assigning.run(key.values + [.integer(place)]) }
 }

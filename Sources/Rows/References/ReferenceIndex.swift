@@ -10,7 +10,7 @@ struct LookupColumns {
   let collations: [String?]
 
   /// The SQL condition on the columns. Its parameters are the values, in the order of the columns, numbered from
-  /// `first` on.
+  /// `first`.
   func condition(from first: Int) -> String {
     zip(columns, collations).enumerated().map { place, column in
       "\(quoted(table.columns[column.0])) = ?\(first + place)"
@@ -18,7 +18,7 @@ struct LookupColumns {
     }.joined(separator: " AND ")
   }
 
-  /// The SQL condition on the primary key. Its parameters are the key's values, numbered from `first` on.
+  /// The SQL condition on the primary key. Its parameters are the key's values, numbered from `first`.
   func isKey(from first: Int) -> String {
     table.key.enumerated().map { "\(quoted(table.columns[$1])) IS ?\(first + $0)" }.joined(separator: " AND ")
   }

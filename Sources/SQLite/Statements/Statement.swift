@@ -31,7 +31,7 @@ public struct Statement: ~Copyable {
     if index > 0 { try bind(value, at: index) }
   }
 
-  /// Binds the parameters in order, from `first` on.
+  /// Binds the parameters in order. The first of them has the number `first`.
   public func bind(_ values: [Value], from first: Int32 = 1) throws(SQLiteError) {
     var index = first
     for value in values {
@@ -69,7 +69,7 @@ public struct Statement: ~Copyable {
 
   func clearBindings() { sqlite3_clear_bindings(handle) }
 
-  /// Runs a statement that returns no row, with these parameters. Then resets it.
+  /// Runs a statement that returns no row, with these parameters, and then resets the statement.
   public func run(_ values: [Value]) throws(SQLiteError) {
     defer { reset() }
     for (place, value) in values.enumerated() { try bindInPlace(value, at: Int32(place + 1)) }
@@ -120,7 +120,7 @@ public struct Statement: ~Copyable {
     ColumnValue(of: handle, at: index).value
   }
 
-  /// The values of `count` columns from `first` on.
+  /// The values of `count` columns, beginning with the column `first`.
   public func values(from first: Int, count: Int) -> [Value] {
     var values: [Value] = []
     values.reserveCapacity(count)

@@ -12,8 +12,8 @@ public struct BundleArchive: Sendable {
     self.files = files
   }
 
-  /// Keeps the file of a verified bundle, unless the bundle was read from the archive. The caller does this before
-  /// the commit that refers to the file. If the commit fails, the superfluous file does no harm.
+  /// Puts the file of a verified bundle into the archive, unless the bundle was read from there. The caller does this
+  /// before the commit that refers to the file. If the commit fails, the superfluous file does no harm.
   /// - Parameter path: the path from which the bundle was read.
   public func keep(_ bundle: borrowing VerifiedBundle, from path: String) throws {
     try files.makeDirectory(folder.archive, mode: 0o755)
@@ -21,7 +21,7 @@ public struct BundleArchive: Sendable {
     if target != path { try bundle.file.put(at: target) }
   }
 
-  /// Keeps a copy of a bundle that this replica made.
+  /// Puts a copy of a bundle that this replica made into the archive.
   public func keepOwn(_ path: String, as name: String) throws {
     try files.makeDirectory(folder.archive, mode: 0o755)
     try files.copy(path, to: Paths.join(folder.archive, name), mode: 0o644)

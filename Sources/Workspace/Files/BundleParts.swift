@@ -26,8 +26,7 @@ public struct BundleParts {
     public let parts: Int64
     /// The numbers of the missing volumes, without parity volumes.
     public let missing: [Int64]
-    /// The numbers of the missing parity volumes, counted from 1. Empty if no volume that came says that there are
-    /// parity volumes.
+    /// The numbers of the missing parity volumes, counted from 1. Empty if no volume that came mentions parity volumes.
     public let missingParity: [Int64]
     /// The number of volumes that must still come. Any of the missing volumes count, parity volumes too.
     public let needed: Int64
@@ -64,8 +63,8 @@ public struct BundleParts {
     var bytes: Int64 { count * pieceBytes }
   }
 
-  /// Keeps the piece of a verified volume, unless enough pieces for the bundle are here already. Throws a `Refusal`
-  /// if the pieces of this sender, or of all senders, take too much room.
+  /// Stores the piece of a verified volume, unless enough pieces for the bundle are here already. Throws a `Refusal` if
+  /// the pieces of this sender, or of all senders, take too much room.
   public func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, within limits: BundlePartsLimits
   ) throws -> Waiting {

@@ -66,7 +66,7 @@ extension BundleParts {
   public func forgetOld() throws {
     for waiting in try waiting() {
       guard let last = try lastDay(in: waiting.path) else {
-        // An earlier release kept these pieces without a day.
+        // An earlier release did not record the day of these pieces.
         try noteDay(in: waiting.path)
         continue
       }

@@ -70,7 +70,7 @@ extension CarriedVolumes {
 
 /// The file `bundles/volumes.json`: the bundles of this workspace that sticks carry in volumes.
 ///
-/// If the file is lost, the volumes of a bundle are put on sticks again from the first volume on.
+/// If the file is lost, the volumes of a bundle are put on sticks again, beginning with the first volume.
 public struct CarriedVolumesFile {
   private let folder: WorkspaceFolder
   private let files: any FileSystem

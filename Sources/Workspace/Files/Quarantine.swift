@@ -206,7 +206,7 @@ public enum Quarantine {
   }
 
   /// The digest of a file.
-  /// - Parameter count: the number of bytes at the beginning that count. To read all of a large file would take long.
+  /// - Parameter count: the number of bytes at the beginning that count. Reading all of a large file would take long.
   private static func digest(ofFirst count: Int = .max, of file: String, _ files: any FileSystem) throws -> Digest {
     let fd = try files.open(file)
     defer { files.close(fd) }
@@ -274,7 +274,7 @@ public enum Quarantine {
     /// The message and the hint for people.
     public let words: String
     public let bytes: Int64
-    /// Whether the changes in this file are known to have come since, with the same bundle or a later one. Then no
+    /// Whether the changes in this file are known to have come since, with the same bundle or a later one. If so, no
     /// person has to look at the file.
     public var hasCome = false
   }
@@ -307,7 +307,7 @@ public enum Quarantine {
 
   /// Removes refused files and the texts beside them.
   /// - Parameter names: the names of files in the quarantine; nil means all files.
-  /// - Throws: `WorkspaceError` if one of these files does not exist. Then no file is removed.
+  /// - Throws: `WorkspaceError` if one of these files does not exist. In that case, no file is removed.
   public static func drop(
     _ names: [String]?, folder: WorkspaceFolder, files: any FileSystem, runMode: RunMode
   ) throws -> [Refused] {

@@ -5,8 +5,8 @@ import SatchelValues
 
 /// A file on a medium that this replica signed or seems to have signed, but that is not in its database.
 ///
-/// The reason is that this replica's files were put back from a copy, or that there are two copies of this replica.
-/// The file may be the only one with that work, so no command removes or replaces it.
+/// There are two possible reasons: this replica's files were replaced by an older copy, or a second copy of this
+/// replica exists. The file may be the only one with that work, so no command removes or replaces the file.
 public struct UnknownOwnBundle: Sendable {
   public let path: String
   /// The manifest of the file; nil if the file is encrypted and no key of this replica decrypts it.

@@ -14,7 +14,7 @@ public struct WaitingBundles: Sendable {
   /// Whether the file at this path is already in the folder of waiting bundles.
   public func has(_ path: String) -> Bool { Paths.parent(of: path) == folder.waiting }
 
-  /// Keeps the file of a verified bundle under `name`, which no other bundle has. If the file is in the inbox, it is
+  /// Stores the file of a verified bundle under `name`, which no other bundle has. If the file is in the inbox, it is
   /// moved.
   /// - Parameter path: the path from which the bundle was read.
   public func keep(_ bundle: borrowing VerifiedBundle, from path: String, as name: String) throws {

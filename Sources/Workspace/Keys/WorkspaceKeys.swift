@@ -269,8 +269,8 @@ extension WorkspaceKeys {
     try completeRotation()
   }
 
-  /// Completes a `finishRotation` that was killed. Then the next key's public file exists without its secret file,
-  /// which has already replaced the own one.
+  /// Completes a `finishRotation` that was killed halfway: the next key's secret file has already replaced this
+  /// replica's secret file, and the next key's public file has not replaced the public file.
   public func completeRotation() throws {
     let (secret, publicHalf) = (folder.key(Self.next, "key"), folder.key(Self.next, "pub"))
     guard try files.kind(secret) == nil, try files.kind(publicHalf) != nil else { return }
@@ -373,7 +373,7 @@ extension WorkspaceKeys {
   }
 
   /// Sets or removes the password of the secret keys. If the command is killed, some files already have the new
-  /// password. Then the user runs the command again.
+  /// password, and the user must run the command again.
   /// - Parameter new: the new password; nil removes the password.
   public func setPassword(_ new: Password?, name: String) throws {
     let known = try identities(orBehind: new)

@@ -39,9 +39,9 @@ public struct LackingRows {
 
   /// Finds the missing rows among the unseen changes and among the rows with pending changes.
   ///
-  /// If no export carries a pending change, its new values were only in the lost table. Then the row is known only as
-  /// it was before the change. A pending delete that no export carries looks like a lost row. If an export carries
-  /// the delete of a row, the row is not missing.
+  /// If no export carries a pending change, its new values were only in the lost table. Such a row is known only as it
+  /// was before the change. A pending delete that no export carries looks like a lost row. If an export carries the
+  /// delete of a row, the row is not missing.
   /// - Parameter sent: the rows as they were in the last export.
   public init(
     of table: TrackedTable, among changes: [UnseenChange], sent: [RowKey: SentRow] = [:],
@@ -62,8 +62,8 @@ public struct LackingRows {
     rows = found
   }
 
-  /// Puts the rows back and returns their number. If another row now has the UNIQUE value of a missing row, it
-  /// replaces the missing row, which is not put back.
+  /// Inserts the missing rows again and returns their number. If another row now has the UNIQUE value of a missing row,
+  /// the missing row is not inserted.
   ///
   /// The caller holds an `applyTransaction`, so that no trigger of the app changes the rows. Throws a
   /// `WorkspaceError` if the table no longer accepts a row.

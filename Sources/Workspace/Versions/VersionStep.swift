@@ -26,9 +26,9 @@ public struct VersionError: ExplainedError {
 /// resulting tables.
 ///
 /// The hub and each device run the same migration. If both counted its writes to rows as changes, these changes would
-/// count twice. So both keep the rows from before the migration, in the new columns. The hub compares these rows with
-/// the migrated rows, and sends the differences as its own changes. A device undoes the migration's writes, because
-/// it may see only a part of the rows.
+/// count twice. So both sides save the rows from before the migration, in the new columns. The hub compares these rows
+/// with the migrated rows, and sends the differences as its own changes. A device undoes the migration's writes,
+/// because it may see only a part of the rows.
 public final class VersionStep {
   /// Whether the definition already lists all references.
   public enum References {
@@ -55,7 +55,7 @@ public final class VersionStep {
   public let added: [(table: TrackedTable, existed: Bool)]
   /// The tables that leave the dataset, as they were in the former version.
   public let removed: [TrackedTable]
-  /// The column mappings of the kept tables.
+  /// The column mappings of the tables that stay in the dataset.
   public let mappings: [Name: ColumnMapping]
   /// By table: the value of each new column in the rows that existed before.
   public let newValues: [Name: [Name: Value]]
@@ -87,7 +87,7 @@ public final class VersionStep {
     var before: (known: BaselineRows, pending: BaselineRows)?
     if !migrations.isEmpty {
       before = try Self.rows(of: staying, in: database, folder)
-      // A device later puts back rows that a migration deletes, with their local keys.
+      // If a migration deletes rows, a device later inserts them again with their local keys.
       try LocalPrimaryKeys.saveAll(of: staying, in: database)
       for table in old { try Capture.dropTriggers(of: table.name, in: database) }
       if pendingRows == .setAside { try Self.setAside(staying, in: database) }

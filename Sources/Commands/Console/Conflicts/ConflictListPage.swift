@@ -86,7 +86,7 @@ extension ConsoleSite {
   private static func values(_ fields: [Field]?, _ record: ConflictRecord) -> Markup {
     guard let fields else { return record.operation == .delete ? "deleted" : "no row" }
     let columns = record.columns
-    // A conflict about a whole row has no columns. Then no values are shown.
+    // A conflict about a whole row has no columns, so the page shows no values.
     let shown = columns.prefix(mostColumns).compactMap { name -> Markup? in
       guard let value = fields.first(where: { $0.name == name })?.value else { return nil }
       return "<small>\(Words.short(name.text))</small> \(Words.short(Words.value(value)))\n"

@@ -32,7 +32,7 @@ struct DeviceFreshness {
     }
   }
 
-  /// Such as `12 days ago, 3 bundles behind`.
+  /// The text in the table. An example: `12 days ago, 3 bundles behind`.
   private var words: String {
     let age = device.heard == nil ? "never came" : Words.age(of: device.heard, now: now)
     return isOut ? age : "\(age), \(HubTool.standing(of: entry))"

@@ -65,7 +65,7 @@ extension HubTool {
     }
   }
 
-  /// Lets a device continue with its present history after it was put back from its own backup. The hub keeps
+  /// Lets a device continue with its present history after it was restored from its own backup. The hub keeps
   /// everything that the device delivered before.
   private static func goOn(
     _ name: String, _ hub: HubWorkspace, _ command: ParsedCommand, by clock: any WallClock

@@ -186,7 +186,7 @@ struct Stick {
     try take(ownVolumes(to: receiver).filter { BundleName.whole(ofVolume: Paths.name(of: $0)) != whole })
   }
 
-  /// Puts bundles on the stick that the receiver must have before another bundle.
+  /// Puts these bundles on the stick. The receiver needs them before it can import another bundle.
   func put(before bundles: [String], to receiver: String) throws {
     for bundle in bundles { try put(bundle, in: folder(for: bundle, to: receiver)) }
   }

@@ -42,7 +42,7 @@ enum WindowLanguage: String, CaseIterable, Sendable {
   /// The index of the form that the language uses for a number, by the plural rules of Unicode CLDR.
   ///
   /// Most languages have a form for one thing, and a form for several. Arabic has forms for one, for two, for 3 to 10,
-  /// for 11 to 99, and for other numbers. From 3 on, the last two digits of the number decide.
+  /// for 11 to 99, and for other numbers. For numbers of 3 and more, the last two digits decide.
   /// - Parameter number: at least 0.
   func form(for number: Int64) -> Int {
     switch self {

@@ -5,8 +5,8 @@ import SatchelWorkspace
 
 /// The bundles from the hub that a device keeps in its archive.
 extension DeviceSession {
-  /// Keeps a copy of the bundle before `body` commits, so that each imported bundle is in the archive. A crash before
-  /// the commit leaves an unneeded copy.
+  /// Puts a copy of the bundle into the archive before `body` commits, so that each imported bundle is in the archive.
+  /// A crash before the commit leaves an unneeded copy.
   func keepingInArchive<T>(
     _ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> T
   ) throws -> T {
@@ -14,8 +14,8 @@ extension DeviceSession {
     let (number, digest) = (EmissionNumber(bundle.manifest.number), bundle.digest)
     let isNew = try keepInArchive(bundle, from: path)
     do { return try body() } catch {
-      // If the sync of a commit failed, the commit may still be on the disk. Then the ledger has the bundle, and the
-      // copy stays.
+      // If the sync of a commit failed, the commit may still be on the disk. In that case, the ledger has the bundle,
+      // and the copy stays.
       if isNew, let known = try? digests(ofImported: number), !known.contains(digest) {
         try bundle.file.takeBack()
       }
@@ -23,7 +23,8 @@ extension DeviceSession {
     }
   }
 
-  /// Keeps the file of a bundle from the hub, unless the archive has it already. Returns whether the file is new.
+  /// Puts the file of a bundle from the hub into the archive, unless the archive has it already. Returns whether the
+  /// file is new.
   private func keepInArchive(_ bundle: borrowing VerifiedBundle, from path: String) throws -> Bool {
     let (manifest, digest) = (bundle.manifest, bundle.digest)
     let copy = archive.path(incomingPrefix, manifest.number)
@@ -34,7 +35,7 @@ extension DeviceSession {
         try archive.secure()
         return false
       }
-      // The kept file is a bundle of another epoch with the same number.
+      // The file in the archive is a bundle of another epoch with the same number.
       try archive.setAside(incomingPrefix, manifest.number)
     }
     try archive.keep(bundle, from: path)

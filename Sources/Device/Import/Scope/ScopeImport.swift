@@ -16,7 +16,7 @@ final class ScopeImport {
   private var isNewHistory = false
   /// Whether a restored hub lacks exports of this device.
   private var lacksExports = false
-  /// Whether the hub has the export that announced this device's next key. This key signs the exports from then on.
+  /// Whether the hub has the export that announced this device's next key. This key signs all later exports.
   private var hasToldKey = false
   /// The unseen rows that this import turned into pending changes; nil: the import had no reason to look for unseen
   /// rows.
@@ -130,7 +130,7 @@ final class ScopeImport {
   private static let mostTriesOfHandover = 5
 
   /// Runs `body`. An unseen row may hold a UNIQUE value of a row from the hub, or refer to a row that leaves. In both
-  /// cases, the unseen rows become pending changes, which the import can undo. Then `body` runs again.
+  /// cases, the unseen rows become pending changes, which the import can undo, and `body` runs again.
   private func takingUpUnseen(_ body: () throws -> ImportReport) throws -> ImportReport {
     let before = session.progress
     do { return try body() } catch let refusal as Refusal where refusal.code == .rowsCollide {

@@ -16,7 +16,7 @@ struct ArchivedEmissions {
   }
 
   /// The keys that verify the bundles: every key that this device accepted as its hub's key, and the keys that these
-  /// bundles announce. If `keys/` was put back from a copy, it may lack a later key that the archive announces.
+  /// bundles announce. If `keys/` was replaced by an older copy, it may lack a later key that the archive announces.
   ///
   /// These keys are for archived bundles only. A bundle that arrives must be signed with a key in `keys/`.
   let keys: [PublicKey]

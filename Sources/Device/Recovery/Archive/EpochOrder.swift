@@ -3,7 +3,7 @@ import SatchelValues
 
 /// The order in which a device got bundles of several epochs.
 ///
-/// Numbers alone do not show the order, because a hub that was put back continues from an earlier number. A device
+/// Numbers alone do not show the order, because a hub that was set back continues from an earlier number. A device
 /// accepts a new epoch only if the epoch's bundles name the device's present epoch as a former epoch. So these names
 /// show which of two epochs came first.
 struct EpochOrder {

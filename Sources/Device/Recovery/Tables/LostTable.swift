@@ -84,7 +84,7 @@ struct LostTable {
   /// The temporary table with the rows of the table here. Its columns have no types, so that values stay as they are.
   private var aside: String { "temp.\(quoted("satchel_lost_\(name)"))" }
 
-  /// Drops the table. If its rows return to the table later, keeps them aside.
+  /// Drops the table. If its rows return to the table later, copies them into a temporary table first.
   func moveAside(in database: borrowing Database) throws {
     guard let kind = try Self.kind(of: name, in: database) else { return }
     if state == .otherColumns {

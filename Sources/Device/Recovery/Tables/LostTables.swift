@@ -53,7 +53,7 @@ final class LostTables {
   /// first.
   ///
   /// A table with the hub's key keeps its rows, with their pending changes. Columns that it lacked get the known
-  /// values. Any other table is then empty, until a repair puts the known rows back.
+  /// values. Any other table is empty until a repair inserts the known rows again.
   func makeAgain(_ report: inout DoctorReport) throws {
     let copy = try tables.allSatisfy { $0.state == .gone } ? nil : session.keepCopyBeforeRepair()
     var unfit: [Name: Int] = [:]

@@ -169,7 +169,7 @@ extension HubWorkspace {
 
   /// Changes a device's user, its last day, and whether it may change rows.
   /// - Parameters:
-  ///   - user: the user for whom the device works from its next bundle on. nil: no change.
+  ///   - user: the user for whom the device works as soon as it imports its next bundle. nil: no change.
   ///   - expires: the last day, in milliseconds since 1970. nil: no change; `.some(nil)`: the device never expires.
   ///   - readOnly: whether the hub refuses all changes of the device. nil: no change.
   public func setDevice(

@@ -25,7 +25,7 @@ public struct RestoredDevice: Sendable {
 }
 
 extension HubWorkspace {
-  /// Lets a device continue with its present history after its database was put back from its own backup. The waiting
+  /// Lets a device continue with its present history after its database was restored from its own backup. The waiting
   /// bundles of all histories are merged. Changes of a former history count as changes of others. A bundle that cannot
   /// be merged still waits, and does not stop the device.
   /// - Parameters:
@@ -56,7 +56,7 @@ extension HubWorkspace {
 ///
 /// To merge a bundle of a former history, the hub makes that history the device's history for a short time. The digests
 /// in the bundle show which history this is. If the run is interrupted, the next bundle of the present history is
-/// refused. Then the run can be repeated.
+/// refused, and a person can repeat the run.
 private struct RestoredChain {
   private let hub: HubWorkspace
   private let store: HubStore

@@ -23,7 +23,7 @@ public struct RevertReport: Sendable {
 
 extension HubWorkspace {
   /// Reverts the changes of a bundle: writes the inverse changes, newest first, as new changes of the hub. If a value
-  /// was changed again since, the newer value stays. Then the former value becomes an open conflict. Changes of the
+  /// was changed again since, the newer value stays, and the former value becomes an open conflict. Changes of the
   /// bundle that still wait are given up.
   /// - Parameter name: the bundle's id or its beginning, or `DEVICE/NUMBER`.
   public func revert(_ name: String) throws -> RevertReport {
@@ -93,8 +93,8 @@ extension HubWorkspace {
     guard store.identity.logFrom > .zero, let imported = try Ledger.lastImport(of: bundle, in: store.database),
       imported.changes > 0
     else { return }
-    // The history may reach back to the import. Then nothing is forgotten: the bundle may have repeated only changes of
-    // an earlier bundle.
+    // If the history reaches back to the import, nothing is forgotten: the bundle may have repeated only changes of an
+    // earlier bundle.
     if let since = try store.timeOfFirstChange(after: store.identity.logFrom), imported.at >= since { return }
     throw WorkspaceError(
       .forgotten,

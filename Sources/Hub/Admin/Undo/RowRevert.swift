@@ -115,7 +115,7 @@ struct Revert {
   }
 
   /// Reverts rows that block each other, for example rows that exchanged UNIQUE values. First deletes all of these
-  /// rows, and then writes them. Returns false if they still block each other. Then nothing is changed.
+  /// rows, and then writes them. Returns false, and changes nothing, if they still block each other.
   private mutating func takeTogether(_ steps: [Step]) throws -> Bool {
     struct StillBlocked: Error {}
     do {

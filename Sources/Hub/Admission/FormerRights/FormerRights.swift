@@ -126,8 +126,8 @@ final class FormerRights {
   private func grant(_ rows: HiddenRows.Group) throws -> Grant? {
     let shownBy = hidden.shownBy(rows)
     func showsAll(_ index: Int) -> Bool {
-      // If `shownBy` is nil, no row above is hidden. Then only changed attributes of the user can have removed the
-      // right. With unchanged attributes, this emission shows no former right.
+      // If `shownBy` is nil, no row above is hidden. In that case, only changed attributes of the user can have removed
+      // the right. With unchanged attributes, this emission shows no former right.
       shownBy?.contains(Int64(index)) ?? (emissions[index].attributes != scope.user.attributes)
     }
     guard let index = (0..<receivedCount).last(where: showsAll) else { return nil }

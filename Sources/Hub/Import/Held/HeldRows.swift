@@ -100,7 +100,7 @@ final class HeldRows {
       return twin == key ? nil : try store.rename(key, to: twin, in: place, of: record.device, by: bundle, at: now).new
     }
     guard table.givesNewKeys, try store.rows[place].row(record.key) != nil,
-      // If the hub gave this key to a row, the device may already know that. Then the row keeps the key.
+      // If the hub gave this key to a row, the device may already know that. So the row keeps the key.
       try !store.isGiven(key, in: place)
     else { return nil }
     return try store.giveNewKey(to: key, in: place, of: record.device, by: bundle, above: 0, at: now)?.new
@@ -381,7 +381,7 @@ final class HeldRows {
     return made
   }
 
-  /// Begins an attempt. `forgetLogs` then concerns only logs that are read from now on.
+  /// Begins an attempt. A later `forgetLogs` concerns only logs that are read after this call.
   func beginReadingLogs() {
     for read in logs.values {
       read.walks.begin()

@@ -8,7 +8,7 @@ import SatchelWorkspace
 
 /// Accepts changes that became conflicts only because their user has lost the right to make them.
 ///
-/// Each such change first becomes a conflict. Then the hub merges the change under two conditions. The table has
+/// Each such change first becomes a conflict. Afterwards the hub merges the change under two conditions: the table has
 /// `"late": "accept"`, and `FormerRights` shows that the user had the right when the device made the change. The user
 /// still does not see the changed rows.
 final class LateWork {

@@ -48,7 +48,7 @@ final class LatestWrites {
     return Set(known.stamps.filter { $0.value > stamp }.keys)
   }
 
-  /// Forgets which rows were read, so that `forget` concerns only logs that are read from now on.
+  /// Forgets which rows were read, so that a later `forget` concerns only logs that are read after this call.
   func begin() { touched = [] }
 
   /// Forgets the logs that were read beyond `cursor` since `begin()`. The caller has rolled back the entries after

@@ -72,9 +72,9 @@ extension HubWorkspace {
     return try collect(bundle, link, from: path, isBelieved: isBelieved, store)
   }
 
-  /// Keeps an emission of the lost time, or only records that it came.
+  /// Stores an emission of the lost time, or only records that it came.
   /// - Parameter isBelieved: whether the hub trusts the key that signed the emission. A thief may have signed with a
-  ///   lost key, so the hub does not keep the file. The record lets the device stop bringing it.
+  ///   lost key, so the hub does not store the file. The record lets the device stop bringing it.
   private func collect(
     _ bundle: borrowing VerifiedBundle, _ link: Manifest.EmissionLink, from path: String, isBelieved: Bool,
     _ store: HubStore
@@ -82,7 +82,8 @@ extension HubWorkspace {
     var report = HubImportReport(bundle.manifest, isBelieved ? .collected : .unused)
     report.isOfLostKey = !isBelieved
     let isKnown = try store.isCollected(link.digest)
-    // The hub knows the emission, but a person may have deleted its file since. Then the hub keeps the file again.
+    // The hub knows the emission, but a person may have deleted its file since. In that case, the hub stores the file
+    // again.
     if try isKnown && !unreadableLost(store).contains(where: { $0.link == link }) { return report }
     let file = isBelieved ? HubArchive.name(of: bundle.manifest) : nil
     if runMode == .commit, let file {
@@ -105,9 +106,10 @@ extension HubWorkspace {
   /// Returns the report about an emission of this hub that this hub cannot verify and does not need. nil if the hub may
   /// need it, or if no device is known to have it.
   ///
-  /// A hub may be put back to a time before it made a key, and then replace that key as lost. Afterwards no signature
-  /// proves that such an emission is genuine. But the emission's device follows the present epoch, and names the
-  /// emission in a signed export. So the hub only records that the emission came, and the device stops bringing it.
+  /// A copy of a hub from before it made a key may replace the hub's files. A person may then replace that key as lost.
+  /// Afterwards no signature proves that such an emission is genuine. But the emission's device follows the present
+  /// epoch, and names the emission in a signed export. So the hub only records that the emission came, and the device
+  /// stops bringing it.
   func unusedOfUnknownKey(_ path: String, _ store: HubStore) throws -> HubImportReport? {
     guard try store.isEpochOfReplacedKey(), let found = try reader.identityIfSound(of: path, trust: .firstContact),
       case .scope(let scope) = found.manifest.body, scope.epoch != store.identity.epoch

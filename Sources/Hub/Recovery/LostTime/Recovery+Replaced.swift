@@ -11,7 +11,7 @@ import SatchelWorkspace
 /// The hub cannot know whether the writer of the lost value had seen the replaced value. So a conflict keeps the
 /// replaced value.
 extension Recovery {
-  /// Keeps the replaced values of a row. There is one conflict for each change that wrote some of these values.
+  /// Records the replaced values of a row: one conflict for each change that wrote some of these values.
   /// - Parameters:
   ///   - changes: the changes from the lost time to the row.
   ///   - hub: the row before these changes.

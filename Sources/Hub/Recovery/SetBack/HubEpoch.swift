@@ -22,11 +22,11 @@ public struct InPlaceReport: Sendable {
 
 /// The beginning of a new epoch, which ends the present epoch.
 extension HubWorkspace {
-  /// Begins a new epoch on the present files, because they were put back from a copy. The hub then continues as after a
-  /// restore from a backup. Devices deliver the changes that this hub lacks, and bring back the emissions that this hub
-  /// lost.
+  /// Begins a new epoch on the present files, because an older copy replaced the newer files. The hub then continues as
+  /// after a restore from a backup. Devices deliver the changes that this hub lacks, and bring back the emissions that
+  /// this hub lost.
   ///
-  /// A copy of the database as it was before is kept in `bundles/archive/former`.
+  /// A copy of the present database goes into `bundles/archive/former` first.
   public func restoreInPlace() throws -> InPlaceReport {
     try locked {
       let store = try store()

@@ -33,7 +33,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Returns the names of the devices that may follow a newer key of this hub, which this hub lacks. Their refused
+  /// Returns the names of the devices that may trust a newer key of this hub, which this hub lacks. Their refused
   /// exports name such a key, or no key here opens their files. Empty as soon as that key is in `keys/`, or is replaced
   /// as lost.
   func devicesWithNewerKey(_ store: HubStore) throws -> [String] {
@@ -45,7 +45,7 @@ extension HubWorkspace {
 }
 
 extension HubStatus {
-  /// A text about devices that may follow a newer key of this hub. nil if there are none.
+  /// A text about devices that may trust a newer key of this hub. nil if there are none.
   public var wordsOfOlderKeys: String? {
     if devicesWithNewerKey.isEmpty { return nil }
     return """
@@ -59,7 +59,7 @@ extension HubStatus {
     "put the newest copy of its keys/ in place, and sync again")
 }
 
-/// The keys of a hub whose `keys/` were put back from a copy.
+/// The keys of a hub whose `keys/` were replaced by an older copy.
 enum OlderKeys {
   /// The next steps if devices may follow a newer key than this hub has.
   /// - Parameter step: the next step if there is a copy of the newer keys.

@@ -4,8 +4,8 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A hub whose files were put back from a copy, without `restore`. The hub lacks the work after the copy. Without a
-/// check, it would use the same emission numbers again.
+/// A hub whose files were replaced by an older copy, without `restore`. The hub lacks the work that was done after that
+/// copy was made. Without a check, it would use the same emission numbers again.
 ///
 /// An emission with the hub's own signature proves this state. After the proof, the hub neither imports nor emits. The
 /// operator ends this state with a new epoch on the present files.
@@ -35,7 +35,7 @@ extension HubWorkspace {
         digest: emission.digest))
   }
 
-  /// Records the proof that the hub was set back. From now on, the hub neither imports nor emits.
+  /// Records the proof that the hub was set back. After this record, the hub neither imports nor emits.
   func note(_ proof: SetBackProof, _ store: HubStore) throws {
     try store.writeTransaction(runMode) { try store.note(proof) }
   }

@@ -51,8 +51,8 @@ struct UnopenedBundles {
 extension HubWorkspace {
   var unopened: UnopenedBundles { UnopenedBundles(of: self) }
 
-  /// Returns the active devices in this list. Leaves out devices that may follow a key which this hub has replaced as
-  /// lost.
+  /// Returns the active devices in this list. Leaves out a device that may trust a key of this hub that this hub does
+  /// not know, after the hub replaced a lost key.
   func devicesWithUnopened(_ store: HubStore) throws -> [EnrolledDevice] {
     try unopened.devices().compactMap { id -> EnrolledDevice? in
       guard let device = try store.device(id), device.state == .active, try !store.mayFollowUnknownKey(device) else {
@@ -71,8 +71,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Judges a file on a stick that no key here opens. Records that the file's device may follow a newer key of this
-  /// hub.
+  /// Judges a file on a stick that no key here opens. Records that the file's device may trust a newer key of this hub.
   ///
   /// If this hub replaced its key as lost, it cannot open its own bundles from before, and needs none of them. So the
   /// hub records as arrived all lost emissions that the device's signed export names. The device then stops bringing

@@ -121,8 +121,8 @@ extension HubStore {
     try save(device)
   }
 
-  /// Keeps other histories complete when a device gives up its exports after `parted`. A history that parted later
-  /// contains some of these exports too. Their digests are only in the device's own history so far.
+  /// Makes sure that other histories stay complete when a device gives up its exports after `parted`. A history that
+  /// parted later contains some of these exports too. Their digests are only in the device's own history so far.
   private func moveParting(of device: ReplicaID, to parted: SequenceNumber) throws {
     for branch in try branches(of: device) where branch.parted > parted {
       try copyChain(of: device, parted.next...branch.parted, to: branch.id)

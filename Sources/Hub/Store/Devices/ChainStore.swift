@@ -23,7 +23,7 @@ extension HubStore {
     for link in changes.links(with: digest) {
       let known = try self.digest(of: link.sequence, in: manifest.from.id)
       if known == link.digest { continue }
-      // The device's own history may end before this export. Then a copy's history may contain it.
+      // If the device's own history ends before this export, a copy's history may contain it.
       if try known != nil || branches.contains(where: { try self.digest(of: link.sequence, in: $0.id) == link.digest })
       {
         return ChainContradiction(

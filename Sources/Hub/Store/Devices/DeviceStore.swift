@@ -54,7 +54,7 @@ public struct EnrolledDevice: Sendable {
     if isRejected { return "The office rejected the whole bundle." }
     return isReadOnly ? "The device may change nothing." : nil
   }
-  /// Whether the device was made without secret keys. Then it sends nothing, but it may carry bundles of this hub.
+  /// Whether the device was made without secret keys. If so, it sends nothing, but it may carry bundles of this hub.
   public internal(set) var onlyReceives = false
   /// The device's highest sequence in this hub's last backup. 0 if there is none.
   public internal(set) var backedUp = SequenceNumber.zero

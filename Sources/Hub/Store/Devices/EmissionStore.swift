@@ -145,7 +145,7 @@ extension HubStore {
     return held.reversed()
   }
 
-  /// Saves a new emission with the rows that the device holds after it. From now on, the previous emission is stored
+  /// Saves a new emission with the rows that the device holds after it. After that, the previous emission is stored
   /// only as the difference from the new one.
   func save(
     _ emission: Emission, holding sets: [RowSet], after previous: (number: EmissionNumber, sets: [RowSet])?,

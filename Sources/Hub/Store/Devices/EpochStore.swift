@@ -63,14 +63,14 @@ extension HubStore {
     }
   }
 
-  /// Whether a device may follow a key of this hub that this hub does not know. That is possible in one case: the hub's
-  /// files were put back to a time before that key, and then the hub replaced its own key as lost. In this case no
-  /// signature can prove the device's epoch. A device that is known to have the present key follows no other key.
+  /// Whether a device may trust a key of this hub that this hub does not know. That is possible in one case: the hub's
+  /// files were replaced by a copy from before that key, and then the hub replaced its own key as lost. In this case no
+  /// signature can prove the device's epoch. A device that is known to have the present key trusts no other key.
   func mayFollowUnknownKey(_ device: EnrolledDevice) throws -> Bool {
     try keyLostFrom().map { device.proved < $0 } ?? false
   }
 
-  /// Whether the present epoch began when this hub replaced a lost key. Then this hub needs no emission of an earlier
+  /// Whether the present epoch began when this hub replaced a lost key. If so, this hub needs no emission of an earlier
   /// epoch, because it trusts none of the keys that signed them.
   func isEpochOfReplacedKey() throws -> Bool {
     try database.first("SELECT 1 FROM satchel_hub WHERE key_lost > 1 AND key_lost = emissions_from") { _ in true }

@@ -31,7 +31,8 @@ extension HubStore {
     try database.run("UPDATE satchel_former_users SET at = 1000 * CAST(strftime('%s', 'now') AS INTEGER)")
   }
 
-  /// Records that a user is a former user, because the device works for another user from its next bundle on.
+  /// Records that a user is a former user, because the device works for another user as soon as it imports its next
+  /// bundle.
   func noteFormer(user: String, of device: ReplicaID, at now: Int64) throws {
     try database.run(
       "INSERT OR REPLACE INTO satchel_former_users (device, user, at) VALUES (:device, :user, :at)",

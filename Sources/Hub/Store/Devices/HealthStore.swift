@@ -65,7 +65,7 @@ extension HubStore {
   }
 
   /// Replaces the record of a device's health.
-  /// - Parameter health: nil if the newest bundle does not describe it. Then the record is deleted.
+  /// - Parameter health: nil if the newest bundle does not describe it. For nil, this method deletes the record.
   func save(_ health: DeviceHealth?, of device: ReplicaID) throws {
     guard let health else {
       return try database.run("DELETE FROM satchel_health WHERE device = :device", ["device": .string(device.text)])

@@ -26,7 +26,7 @@ enum Debt: Int64 {
   /// The row is sent, or its deletion.
   case always = 0
   /// The row is sent only if the device's user sees it. The device does not have the row, so its deletion is not sent:
-  /// it would reveal that there is such a row.
+  /// it would reveal that the row exists.
   case ifVisible = 1
 }
 

@@ -84,7 +84,7 @@ extension HubStore {
     }
   }
 
-  /// The sums for which the hub asks a device to name its rows.
+  /// The checksums that differ. The hub requests from the device the rows in each of them.
   func questions(for device: ReplicaID) throws -> [StateEntry.Question] {
     try database.first("SELECT questions FROM satchel_proofs WHERE device = :device", ["device": .string(device.text)])
     {

@@ -118,8 +118,8 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Forgets that an emission came. The record stays if the emission's device may know that it came. Then the device
-  /// will not bring it again.
+  /// Forgets that an emission came. The record stays if the emission's device may know that it came, because such a
+  /// device does not bring it again.
   func forgetUntold(_ emission: Manifest.EmissionLink) throws {
     try database.run(
       "DELETE FROM satchel_lost_emissions WHERE digest = :digest AND told IS NULL",

@@ -128,6 +128,6 @@ final class LogWalks {
     walks[cursor] = changes
   }
 
-  /// Forgets all results. The caller may have rolled changes back. Then new changes get the same cursors.
+  /// Forgets all results. If the caller rolled changes back, new changes get the same cursors.
   func forget() { (walks, newest, deciding) = ([:], .zero, nil) }
 }

@@ -17,7 +17,7 @@ extension HubStore {
     try passClock(at: now)
     try Capture.settle(tables, in: database)
     var rest = limit
-    // The newest stamp of only the recorded rows. To search all waiting rows for it would cost too much at each call.
+    // The newest stamp of only the recorded rows. A search in all waiting rows would cost too much at each call.
     var newest = Stamp.zero
     let latest = try newestBelievedStamp(at: now, slack: ClockFault.tolerance)
     for (place, table) in tables.enumerated() {

@@ -64,7 +64,7 @@ extension HubStore {
   /// Returns the counters and sets of a row that may already contain a change of an earlier epoch.
   ///
   /// Some are certain: the change is later than the row's stamp in the lost time, and starts from the present value of
-  /// the column. Then the column does not contain the change.
+  /// the column. Such a column does not contain the change.
   /// - Parameters:
   ///   - emission: the emission on which the device made the change. nil if unknown.
   ///   - stamp: the stamp of the change.

@@ -70,7 +70,7 @@ final class RowWalks {
     return filtered
   }
 
-  /// Begins a new list of the rows whose logs are read from now on.
+  /// Begins a new list of the rows whose logs are read after this call.
   func begin() { touched = [] }
 
   /// Forgets the logs that were read since `begin()`, if they have entries after `cursor`. The caller has rolled back

@@ -7,7 +7,7 @@ import SatchelValues
 struct ScopeRules {
   let dataset: DatasetDefinition
   let tables: [TrackedTable]
-  /// How SQL follows trees. nil if SQL itself follows trees of any depth.
+  /// The limit on the rows of a tree that SQL reads. nil if SQL itself reads trees of any depth.
   var climb: Climb?
 
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
