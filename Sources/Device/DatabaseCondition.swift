@@ -51,8 +51,8 @@ extension DeviceWorkspace {
     return try look().content != .captured
   }
 
-  /// Opens the database with its state. Throws if the hub's first bundle has not come, or if the database is an old
-  /// copy of itself. Also throws if capture may have missed changes, because an import would overwrite these changes.
+  /// Opens the database with its state. Throws if the hub's first bundle has not come, or if an older copy replaced the
+  /// database. Also throws if capture may have missed changes, because an import would overwrite these changes.
   func session() throws -> DeviceSession { try examined().refusingDamage() }
 
   /// Like `session`. nil: there is no database, or Satchel did not set it up.

@@ -93,8 +93,8 @@ public struct DeviceStatus: Sendable {
     public let triggerFault: TriggerFault?
     /// The triggers of capture that are missing or changed. `damage` contains this damage too.
     public let missingTriggers: [Name]
-    /// The number of the newest export, if this database has no record of it. The database is then an old copy of
-    /// itself.
+    /// The number of the newest export, if this database has no record of it. In that case, an older copy replaced the
+    /// database.
     public let unknownExport: SequenceNumber?
     /// Exports that a restored hub lacks and that must be carried to it again.
     public let redelivery: [SequenceNumber]

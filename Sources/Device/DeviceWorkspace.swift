@@ -256,21 +256,21 @@ final class DeviceSession {
     return highest > state.sequence ? highest : nil
   }
 
-  /// Returns this session. Throws if capture may have missed writes, or if the database is an old copy of itself.
+  /// Returns this session. Throws if capture may have missed writes, or if an older copy replaced the database.
   func refusingDamage() throws -> DeviceSession {
     if let damage = damage.first { throw WorkspaceError.damaged(damage, tool: "satchel") }
     try refuseOldCopy()
     return self
   }
 
-  /// Throws if the database is an old copy of itself. Its next export would reuse the number of another export.
+  /// Throws if an older copy replaced the database. The copy's next export would reuse the number of another export.
   private func refuseOldCopy() throws {
     guard let highest = try unknownExport() else { return }
     throw WorkspaceError(
       .olderDatabase,
       """
       The database \(workspace.databasePath) has made \(state.sequence) exports, and this workspace holds export \
-      \(highest): it is an old copy of itself.
+      \(highest): the database was replaced by an older copy.
       """,
       hint:
         """

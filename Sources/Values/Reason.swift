@@ -255,7 +255,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case number
   /// A newer bundle has already come.
   case older
-  /// The database is an old copy of itself.
+  /// The database was replaced by an older copy.
   case olderDatabase = "older-database"
   /// The bundle has an earlier version of the dataset.
   case olderDataset = "older-dataset"

@@ -195,7 +195,7 @@ extension DeviceTool {
     words += current.damage.map { "\($0.words): some writes may not be recorded" }
     if let fault = current.triggerFault { words.append(fault.message) }
     if let highest = current.unknownExport {
-      words.append("the database is an old copy of itself: this workspace holds export \(highest) already")
+      words.append("the database was replaced by an older copy: this workspace holds export \(highest) already")
     }
     if let first = current.redelivery.first {
       words.append(

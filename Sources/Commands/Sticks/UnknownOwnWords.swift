@@ -19,8 +19,8 @@ extension UnknownOwnBundle {
     Failure(
       reason: .olderDatabase,
       message: """
-        \(path): this file is from this device, and the database here did not make it. The database is an old copy of \
-        itself, or another copy of this folder is in use. The file stays.
+        \(path): this file is from this device, and the database here did not make it. The database was replaced by \
+        an older copy, or another copy of this folder is in use. The file stays.
         """,
       hint: """
         Carry it to the hub: it may be the only file with newer work of this device. Put the newer database back if \

@@ -75,7 +75,7 @@ extension DeviceWorkspace {
       .otherHistory,
       """
       It does not follow bundle \(newest.scope.number), which this device had: the hub was set back to an earlier \
-      copy of itself, or two copies of it are at work.
+      copy, or two copies of it are at work.
       """,
       hint:
         """

@@ -107,8 +107,8 @@ extension DeviceSession {
     throw Refusal(
       .olderDatabase,
       """
-      The hub has \(scope.acknowledged) exports of this device, but this database has made only \(state.sequence). It \
-      is an old copy of itself.
+      The hub has \(scope.acknowledged) exports of this device, but this database has made only \(state.sequence). \
+      The database was replaced by an older copy.
       """,
       hint:
         """
@@ -124,7 +124,7 @@ extension DeviceSession {
       .otherHistory,
       """
       The hub's bundle \(scope.number) does not follow bundle \(state.received), which came here. The hub was set \
-      back to an earlier copy of itself, or two copies of it are at work.
+      back to an earlier copy, or two copies of it are at work.
       """,
       hint:
         """

@@ -191,7 +191,7 @@ extension WorkspaceError {
   fileprivate static func damagedOldCopy(_ damage: CaptureDamage) -> WorkspaceError {
     WorkspaceError(
       .olderDatabase,
-      "The database is an old copy of itself, and \(damage.words): the changes made in it are unknown.",
+      "The database was replaced by an older copy, and \(damage.words): the changes made in the copy are unknown.",
       hint:
         """
         Keep this old database in another folder. Ask the hub's operator for a full bundle. Then search the old \
@@ -288,8 +288,8 @@ extension DeviceSession {
     Finding(
       .olderDatabase,
       """
-      The database had made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy \
-      of itself.
+      The database had made \(state.sequence) exports, and this workspace holds export \(highest): the database was \
+      replaced by an older copy.
       """,
       hint: hint)
   }

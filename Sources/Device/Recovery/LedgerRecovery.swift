@@ -7,7 +7,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Adds missing records of bundles to a database, from the workspace's files. The database is an old copy of itself, or
+/// Adds missing records of bundles to a database, from the workspace's files. An older copy replaced the database, or
 /// an app created it again. The caller holds the transaction.
 struct LedgerRecovery {
   private let session: DeviceSession

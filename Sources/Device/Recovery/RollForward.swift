@@ -57,8 +57,8 @@ struct RollForward {
     WorkspaceError(
       .olderDatabase,
       """
-      The database is an old copy of itself, from before the hub was restored or replaced. The newer database had \
-      later rows from the hub.
+      The database was replaced by an older copy, from before the hub was restored or replaced. The newer database \
+      had later rows from the hub.
       """, hint: wayOut)
   }
 
@@ -73,8 +73,8 @@ struct RollForward {
     WorkspaceError(
       .olderDatabase,
       """
-      The database is an old copy of itself, of version \(session.dataset.version) of the dataset, and the newer one \
-      had version \(version).
+      The database was replaced by an older copy. The copy has version \(session.dataset.version) of the dataset, and \
+      the newer database had version \(version).
       """,
       hint: wayOut)
   }

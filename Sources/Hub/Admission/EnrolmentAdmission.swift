@@ -74,7 +74,8 @@ extension HubWorkspace {
       continuation.acknowledged.rawValue <= (former?.merged.rawValue ?? 0) + Manifest.Scope.longestJump
     else {
       throw Refusal(
-        .number, "The request names a bundle \(continuation.received) of this hub, but this hub has not made so many.",
+        .number,
+        "The request names bundle \(continuation.received) of this hub, but this hub has not made that many bundles.",
         hint: "Do not enrol it. Ask for a new request.")
     }
     let claim = try claim(continuation, of: id, key, store)

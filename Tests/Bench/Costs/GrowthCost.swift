@@ -2,7 +2,7 @@
 func measureGrowthCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let sizes = isQuick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000]
   let costs = try sizes.map { try hubs.hub(visits: $0).growth() }
-  print("\nGrowth: seconds for 1,000 changes by the visits that there are, medians of 5")
+  print("\nGrowth: seconds for 1,000 changes by the number of existing visits, medians of 5")
   let heads = ["what"] + sizes.map { "\($0)" } + ["ratio", "limit", ""]
   var lines = [heads]
   for (place, (name, limit)) in [("export", 3.0), ("hub import", 5), ("emit", 3), ("device import", 5)].enumerated() {

@@ -485,8 +485,8 @@ struct RefusalTests {
     #expect(try outcome.json["error"]?["reason"] == "older-database")
     // An export from the old copy would have the number of an earlier export.
     #expect(try camp.device("tablet", "export", "--json").json["error"]?["reason"] == "older-database")
-    #expect(camp.device("tablet", "status").out.contains("old copy of itself"))
-    #expect(camp.device("tablet", "doctor").out.contains("old copy of itself"))
+    #expect(camp.device("tablet", "status").out.contains("was replaced by an older copy"))
+    #expect(camp.device("tablet", "doctor").out.contains("was replaced by an older copy"))
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM reviews WHERE id = 'precious'") == "1")
   }
 

@@ -59,7 +59,7 @@ struct SyncTests {
     var words: String {
       switch self {
       case .triggersGone, .columnRenamed: "satchel doctor --repair"
-      case .oldCopy: "old copy of itself"
+      case .oldCopy: "was replaced by an older copy"
       case .folder, .brokenLink: "cannot be opened"
       case .otherDevice: "belongs to the device phone, this workspace to tablet"
       case .replacedWithRows: "Another program put a new file in the place of"

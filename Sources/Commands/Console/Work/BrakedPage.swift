@@ -47,7 +47,7 @@ extension ConsoleSite {
       if case .braked(let words) = bundle.reason { return (bundle, words) }
     }
     throw WorkspaceError(
-      .noBundle, "No bundle \"\(name)\" waits for a decision.", hint: "The page of bundles names those that wait.")
+      .noBundle, "No bundle \"\(name)\" waits for a decision.", hint: "The Bundles page lists the bundles that wait.")
   }
 
   private static func tryOut(_ bundle: WaitingBundle) -> Markup {

@@ -61,7 +61,7 @@ struct EnrolmentRequest {
     guard let typed else {
       throw WorkspaceError(
         .fingerprintNeeded,
-        "The fingerprint that the device shows is needed, to know that the request is the device's own.",
+        "Give the fingerprint that the device shows: it proves that the request comes from this device.",
         hint: "Let the device's user read it out, then add: --fingerprint WORDS")
     }
     guard let normal = PublicKey.normalisedFingerprint(typed) else {

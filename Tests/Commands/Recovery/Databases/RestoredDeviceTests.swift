@@ -303,7 +303,7 @@ struct RestoredDeviceTests {
     let files = (1...2).map { camp.path("\($0).satchel") }
     for file in files { #expect(camp.device("tablet", "import", "--stage", file).code == 0) }
     let applied = camp.device("tablet", "apply")
-    #expect(applied.code == 3 && applied.error.contains("It is an old copy of itself."), "\(applied.error)")
+    #expect(applied.code == 3 && applied.error.contains("was replaced by an older copy."), "\(applied.error)")
     let left = try FileManager.default.contentsOfDirectory(atPath: camp.path("tablet/bundles/staged"))
     #expect(left.filter { $0.hasSuffix(".satchel") }.count == 2)
   }
