@@ -223,7 +223,7 @@ public final class RowTable {
     return "\(updateHead) \(assignments) WHERE \(table.isKeySQL)"
   }
 
-  /// The most update statements that are kept. Programs usually write the same few columns again.
+  /// The most update statements that are stored for reuse. Programs usually write the same few columns again.
   private static let mostUpdates = 256
 }
 

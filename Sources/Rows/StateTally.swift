@@ -5,7 +5,7 @@ import SatchelSQLite
 import SatchelValues
 
 /// The sums of the row digests of a table. A device sends its sums, and the hub compares them with its own. For sums
-/// that the hub asks for in detail, the digest of each row is kept too.
+/// that the hub asks for in detail, the device also remembers the digest of each row.
 public struct StateTally {
   public private(set) var table: StateEntry.Table
   /// The rows of the sums that were asked for, by sum. If they are more rows than a bundle may list, the highest sums
@@ -39,7 +39,7 @@ public struct StateTally {
 
   private mutating func keep(_ key: RowKey, _ digest: Digest256, in sum: Int) {
     if rows[sum]?.updateValue(digest, forKey: key) == nil { count += 1 }
-    // Rows with pending changes will be removed again. So up to twice the limit is kept until then.
+    // Rows with pending changes will be removed again. So up to twice the limit is remembered until then.
     while count > 2 * StateEntry.mostRows, let highest = rows.keys.max() {
       count -= rows.removeValue(forKey: highest)?.count ?? 0
     }
@@ -75,7 +75,7 @@ public struct StateTallyMaker: ~Copyable {
 
   /// - Parameters:
   ///   - columns: only these columns are in the digests; nil means all columns of the table.
-  ///   - asked: the sums for which the digest of each row is kept.
+  ///   - asked: the sums for which the digest of each row is remembered.
   public init(_ schema: TableSchema, columns: Set<Name>? = nil, asked: [Int] = []) {
     let digester = RowDigester(schema, columns: columns)
     tally = StateTally(schema, columns: digester.columnNames, asked: asked)

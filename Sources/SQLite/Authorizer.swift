@@ -2,7 +2,7 @@ import CSQLite
 import SatchelValues
 
 /// The rights of a statement from a dataset's rules. The statement may read these tables and call ordinary functions.
-/// It may do nothing else.
+/// The statement may do nothing else.
 public final class ReadAuthorizer {
   private let tables: Set<[UInt8]>
   /// Functions that Satchel itself registers and that these statements may call. Most rules may call no such function.

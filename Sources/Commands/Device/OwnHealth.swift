@@ -3,7 +3,7 @@ import SatchelHub
 import SatchelPlatform
 
 extension DeviceStatus {
-  /// This device's health in the form in which the hub keeps it.
+  /// This device's health in the form in which the hub stores health.
   /// - Parameter now: the present time, in milliseconds since 1970.
   /// - Returns: nil if the health is not known.
   func health(at now: Int64) -> DeviceHealth? {

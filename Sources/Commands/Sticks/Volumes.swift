@@ -18,7 +18,7 @@ enum Volumes {
     "parity", kind: .value("SHARE"),
     help: "on several sticks, so many extra volumes, such as 20% or 2: each can replace any lost volume")
 
-  /// The words about a volume that was kept.
+  /// The words about a volume that was stored.
   static func text(_ part: Int64, _ waiting: BundleParts.Waiting) -> TerminalText {
     let volume =
       part > waiting.parts

@@ -15,7 +15,7 @@ struct SyncSummary {
   private(set) var files: Int64 = 0
   /// The number of changes of this device that met other changes.
   private(set) var met: Int64 = 0
-  /// The number of bundles that are kept and not applied yet.
+  /// The number of stored bundles that are not applied yet.
   private(set) var waiting: Int64 = 0
   private(set) var refused: Int64 = 0
   /// The number of earlier bundles that the office lost and needs again.

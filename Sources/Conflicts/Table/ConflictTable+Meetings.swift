@@ -12,9 +12,9 @@ extension ConflictTable {
     case known(ConflictRecord)
   }
 
-  /// Adds a conflict. The table may already have a conflict about the same change, which disagreed with another
-  /// value. If the change replaces both values, both conflicts are kept. The id of the second is computed from the
-  /// values that it met.
+  /// Adds a conflict. The table may already have a conflict about the same change, which disagreed with another value.
+  /// If the change replaces both values, both conflicts stay. The id of the second is computed from the values that it
+  /// met.
   public static func addMeeting(
     _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
     hidden: HiddenPart = .nothing,

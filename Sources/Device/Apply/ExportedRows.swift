@@ -21,7 +21,7 @@ final class ExportedRows {
   private var touched: Set<RowInTable>? = []
   /// The new conflicts about rows that were written unseen.
   private(set) var found: [ConflictRecord] = []
-  /// The rows that are kept as conflicts, because they were written unseen.
+  /// The rows that are recorded as conflicts, because they were written unseen.
   private var kept: Set<RowInTable> = []
 
   private var database: Database { _read { yield session.database } }

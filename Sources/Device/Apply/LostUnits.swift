@@ -10,7 +10,7 @@ import SatchelWorkspace
 /// If a row returns to the hub's values, the row loses all its pending changes. So the units of all these changes are
 /// lost, and a person decides them together.
 final class LostUnits {
-  /// Why a change is kept as a conflict.
+  /// Why a change is recorded as a conflict.
   enum Cause {
     /// The change itself cannot be accepted.
     case itself

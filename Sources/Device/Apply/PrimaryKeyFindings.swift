@@ -102,7 +102,7 @@ struct PrimaryKeyFindings {
 
   /// Records a row from the hub that duplicates a row which this device made under another key. The device joins the
   /// rows, although it does not know whether its user may change the hub's row. If the hub refuses a change to the
-  /// joined row, the change is kept as a conflict.
+  /// joined row, the change is recorded as a conflict.
   private mutating func findTwin(of row: Row, in place: Int) throws {
     let rows = tables[place]
     guard rows.table.rules.write != .none, let new = rows.table.singleKey(rows.schema.key(of: row)) else { return }

@@ -42,8 +42,8 @@ final class ScopeApplier {
   let witness: RowWitness
   /// Compares rows with the digests of their exports; nil: rows are not compared.
   private let exported: ExportedRows?
-  /// Rows that were written unseen, by their present keys. Rows that are already kept as conflicts are not among them.
-  /// Empty if the rows were not compared before the bundle was applied.
+  /// Rows that were written unseen, by their present keys. Rows that are already recorded as conflicts are not among
+  /// them. Empty if the rows were not compared before the bundle was applied.
   var unseen: UnseenRows
   /// Rows that were written unseen, by their keys before the bundle.
   let unseenBefore: UnseenRows
@@ -312,7 +312,7 @@ final class ScopeApplier {
     }
   }
 
-  /// Undoes this device's delete of a row, because a row from the hub refers to that row. The delete is kept as a
+  /// Undoes this device's delete of a row, because a row from the hub refers to that row. The delete is recorded as a
   /// conflict.
   private func bringBack(_ parent: RestoredParents.Parent) throws {
     guard let row = parent.images.first?.hubRow, try parent.rows.row(parent.key) == nil else { return }
@@ -344,7 +344,7 @@ final class ScopeApplier {
   }
 
   /// Undoes pending changes that make a row refer to a row which this import removed. The row gets the values that the
-  /// hub sends. Its changes are kept as conflicts, like the changes of a deleted row.
+  /// hub sends. Its changes are recorded as conflicts, like the changes of a deleted row.
   private func takeBack(_ orphan: RowsWithoutParent.RowWithoutParent) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }

@@ -178,8 +178,8 @@ enum RevokedKeys {
     }
   }
 
-  /// Merges the list of a hub that was restored from a backup. The hub may have lost some revocations; this device
-  /// keeps them.
+  /// Merges the list of a hub that was restored from a backup. The hub may have lost some revocations. They still hold
+  /// on this device.
   static func join(_ manifest: Manifest, into state: inout DeviceState, in database: borrowing Database) throws {
     try RevokedKeyTable.add(manifest.revoked?.keys ?? [], in: database)
     state.revocations = manifest.revoked?.number ?? 0

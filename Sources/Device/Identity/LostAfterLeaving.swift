@@ -6,7 +6,7 @@ import SatchelWorkspace
 /// A device that left its hub has lost its database, before the next hub's first bundle came.
 ///
 /// No bundle can build this database again, because the device belongs to no hub now. The next hub's first bundle would
-/// make a database without the device's rows, so it is refused. A person puts the database back, or the copy that was
+/// make a database without the device's rows, so it is refused. A person brings the database back, or the copy that was
 /// made when the device left its hub.
 struct LostAfterLeaving {
   private let workspace: DeviceWorkspace
@@ -56,7 +56,7 @@ struct LostAfterLeaving {
       hint: hint)
   }
 
-  /// Puts the copy in the database's place. The file that was there is kept.
+  /// Puts the copy in the database's place. The file that was there stays under another name.
   func repair(_ report: DoctorReport) throws -> DoctorReport {
     guard let copy = try copy() else { throw try error() }
     var report = report

@@ -6,7 +6,7 @@ import SatchelWorkspace
 /// Verified bundles that wait until the app applies them.
 extension DeviceWorkspace {
   /// Verifies a bundle from the hub and stores it, so that a later command applies it. The database is not touched. A
-  /// volume is kept until the bundle is whole.
+  /// volume is stored until the bundle is whole.
   ///
   /// Throws the errors of `importBundle` if the bundle is refused.
   public func stage(_ path: String, fingerprint: String? = nil) throws -> StagedBundle {

@@ -115,7 +115,7 @@ extension DeviceWorkspace {
       runMode: .commit)
   }
 
-  /// Makes a database beside its final path and renames it. The file that was in its place is kept.
+  /// Makes a database beside its final path and renames it. The file that was in its place stays under another name.
   ///
   /// Throws a `WorkspaceError` if the folder of the database is missing.
   /// - Parameter make: makes the database at the path that it gets. If it throws, nothing has changed.

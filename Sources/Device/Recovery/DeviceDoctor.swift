@@ -128,7 +128,8 @@ extension DeviceWorkspace {
     return report
   }
 
-  /// Rebuilds a damaged database from bundles and exports, as far as they reach. The damaged file is kept.
+  /// Rebuilds a damaged database from bundles and exports, as far as they reach. The damaged file stays under another
+  /// name.
   private func repair(_ damaged: DamagedDatabase) throws -> DoctorReport {
     var report = DoctorReport()
     try report.check(folder, keys, platform: platform)

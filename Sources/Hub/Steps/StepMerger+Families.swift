@@ -207,7 +207,7 @@ extension StepMerger {
     zip(knownComparisons(along: key), values).map { $0.folded($1) }
   }
 
-  /// Returns how SQLite compares the columns to which a reference leads. The result is kept for later calls.
+  /// Returns how SQLite compares the columns to which a reference leads. The result is remembered for later calls.
   func knownComparisons(along key: ForeignKey) -> [Comparison] {
     if let known = comparisons[key] { return known }
     let found = store.database.comparisons(ofParentIn: key)

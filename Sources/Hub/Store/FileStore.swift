@@ -57,7 +57,7 @@ extension HubStore {
   struct BroughtFile {
     let digest: Digest
     let sequence: SequenceNumber
-    /// Whether this version is kept at its own path, and not beside another file.
+    /// Whether this version is stored at its own path, and not beside another file.
     let isInPlace: Bool
   }
 
@@ -90,7 +90,7 @@ extension HubStore {
 
   // MARK: files beside their names
 
-  /// A file that a device brought, and the path where it is kept.
+  /// A file that a device brought, and the path where the hub stores the file.
   struct ArchivedFile {
     let device: EnrolledDevice
     let digest: Digest

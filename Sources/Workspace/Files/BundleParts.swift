@@ -32,7 +32,7 @@ public struct BundleParts {
     public let needed: Int64
     /// The folder of the pieces, or the file if the bundle is whole.
     public let path: String
-    /// Whether the whole bundle already waits in `bundles/inbox/waiting`, so that no pieces are kept.
+    /// Whether the whole bundle already waits in `bundles/inbox/waiting`, so that no pieces are stored.
     public let isWhole: Bool
     /// The size of each piece except the last.
     let pieceBytes: Int64

@@ -88,7 +88,7 @@ public struct FailedImports {
     if left.count < known.count { try store(left) }
   }
 
-  /// Records a failure. Only the newest failure of each sender and kind is kept.
+  /// Records a failure. Only the newest failure of each sender and kind stays recorded.
   private func note(_ failure: FailedImport) throws {
     func isOfSender(_ other: FailedImport) -> Bool {
       other.origin?.sender == failure.origin?.sender && other.origin?.kind == failure.origin?.kind

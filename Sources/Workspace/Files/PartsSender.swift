@@ -2,10 +2,11 @@ import SatchelBundle
 import SatchelPlatform
 import SatchelValues
 
-/// The sender of bundles whose pieces are kept. The id identifies the sender, because a sender may change its name.
+/// The sender of bundles whose pieces are stored here. The id identifies the sender, because a sender may change its
+/// name.
 public struct PartsSender {
   private let id: ReplicaID
-  /// The beginnings of the file names under which earlier releases kept pieces from this sender. Those releases did
+  /// The beginnings of the file names under which earlier releases stored pieces from this sender. Those releases did
   /// not record the id.
   private let formerPrefixes: [String]
 
@@ -15,7 +16,7 @@ public struct PartsSender {
     formerPrefixes = names.map { Manifest.namePrefix(dataset: dataset, from: $0, to: receiver) }
   }
 
-  /// The number of a bundle whose pieces are kept; nil if another sender made the bundle.
+  /// The number of a bundle whose pieces are stored here; nil if another sender made the bundle.
   func number(of waiting: BundleParts.Waiting) -> Int64? {
     let words = Paths.name(of: waiting.path).split(separator: "~")
     if words.count == 5 {

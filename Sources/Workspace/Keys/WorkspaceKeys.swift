@@ -221,8 +221,8 @@ public struct WorkspaceKeys: Sendable {
       .map { try publicKey(at: Paths.join(folder.formerKeys, $0)) }
   }
 
-  /// Withdraws trust in the present and all former keys of a replica. The key files are kept under another name,
-  /// which only `renounced` reads.
+  /// Withdraws trust in the present and all former keys of a replica. The key files stay under another name, which only
+  /// `renounced` reads.
   public func renounce(_ name: String) throws {
     for key in try [trusted(as: name)].compactMap(\.self) + former(of: name) {
       try retire(key, of: Self.renounced(name))
@@ -236,7 +236,7 @@ public struct WorkspaceKeys: Sendable {
 
   private static func renounced(_ name: String) -> String { "left-\(name)" }
 
-  /// Keeps a key among the former keys of a replica, because its old signatures must still be verified.
+  /// Adds a key to the former keys of a replica, because the key's old signatures must still be verified.
   public func retire(_ key: PublicKey, of name: String = own) throws {
     try files.makeDirectory(folder.formerKeys, mode: 0o755)
     try files.replace(

@@ -11,10 +11,10 @@ public enum Verdict: String, Sendable {
   case repeated
   /// A bundle that a newer bundle has replaced. Nothing changed.
   case stale
-  /// A volume whose bundle is not complete yet. The volume is kept. The ledger does not record this verdict.
+  /// A volume whose bundle is not complete yet. The volume is stored. The ledger does not record this verdict.
   case part
-  /// A bundle of the lost time that the hub made and a device brought back. The hub keeps it until it has all such
-  /// bundles.
+  /// A bundle of the lost time that the hub made and a device brought back. The hub stores the bundle until it has all
+  /// such bundles.
   case collected
   /// A bundle that the hub made and a device brought back, but that the hub does not need. The hub has it already, or
   /// a lost key signed it. It is not kept.

@@ -49,8 +49,8 @@ final class LostTables {
     self.tables = tables
   }
 
-  /// Makes the tables with their indexes as the hub has them. If a table was changed, a copy of the database is kept
-  /// first.
+  /// Makes the tables with their indexes as the hub has them. If a table was changed, this method first makes a copy of
+  /// the database.
   ///
   /// A table with the hub's key keeps its rows, with their pending changes. Columns that it lacked get the known
   /// values. Any other table is empty until a repair inserts the known rows again.

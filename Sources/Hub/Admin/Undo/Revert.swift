@@ -13,7 +13,7 @@ public struct RevertReport: Sendable {
   /// The number of rows, by table, that have their state from before the bundles again.
   public let rows: [(table: Name, count: Int)]
   /// The number of rows about which a person must decide: other people changed them since, or other rows depend on
-  /// them. Their former values are kept as conflicts.
+  /// them. The former values of these rows are recorded as conflicts.
   public let conflicts: Int
   /// The number of changes of the bundles that waited for a decision or for another row. They are given up.
   public let givenUp: Int

@@ -26,8 +26,8 @@ final class LostRights {
   private let held: EverHeldRows
   private let writes: FormerWriteRules
   private var changeable: [StepMerger.RowReference: Bool] = [:]
-  /// For each row, whether it is a new row of the device that is kept out. The answers hold for one call of `note`.
-  /// They are remembered, because very many rows may name one row, and a row may have very many conflicts.
+  /// For each row, whether it is a new row of the device that is kept out. The answers hold for one call of `note`. The
+  /// answers are remembered, because very many rows may name one row, and a row may have very many conflicts.
   private var keptOut: [StepMerger.RowReference: Bool] = [:]
   private var store: HubStore { scope.store }
 

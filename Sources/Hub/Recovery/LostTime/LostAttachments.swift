@@ -22,7 +22,7 @@ final class LostAttachments {
   var areAny: Bool { NamedAttachments(store.tables).areAny }
 
   /// Puts the files of an emission in place. The caller has merged all rows of the lost time, and passes the newest
-  /// emission first. A file that exists stays, because it may be newer. If the contents differ, both files are kept.
+  /// emission first. A file that exists stays, because it may be newer. If the contents differ, both files stay.
   func bringBack(from bundle: borrowing VerifiedBundle) throws {
     let paths = Set(try bundle.attachments().filter(\.isFile).map(\.path))
     if paths.isEmpty { return }

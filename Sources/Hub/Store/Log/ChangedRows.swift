@@ -120,8 +120,8 @@ final class LogWalks {
     newest == self.newest ? walks[cursor] : nil
   }
 
-  /// Remembers what was read from the log, for other devices at the same cursor. Only a few results are kept, because
-  /// each may need one bit for every row.
+  /// Remembers what was read from the log, for other devices at the same cursor. Only a few results are remembered,
+  /// because each may need one bit for every row.
   func keep(_ changes: [ChangesSince], after cursor: Cursor, upTo newest: Cursor) {
     if newest != self.newest || walks.count == 8 { walks = [:] }
     self.newest = newest

@@ -5,8 +5,8 @@ import SatchelValues
 
 /// Rows that came back as a whole from bundles of the lost time.
 ///
-/// Their counters and sets contain changes of devices, but nothing shows which changes. If a device delivers its work
-/// of that time later, the hub does not know whether the row already contains it.
+/// The counters and sets of these rows contain changes of devices, but nothing shows which changes. If a device
+/// delivers its work of that time later, the hub does not know whether the row already contains that work.
 extension HubStore {
   /// One record for each such row, also in tables without counters and sets. If the row is deleted, a device may still
   /// deliver its insert later.
