@@ -166,8 +166,8 @@ public enum Quarantine {
     return names.contains { $0.utf8.dropFirst(count).starts(with: mark.utf8) }
   }
 
-  /// A file's original name without characters that control a terminal, break lines or reverse text. Of a long name,
-  /// only the end remains, because media limit the length of names.
+  /// A file's original name without characters that control a terminal, break lines or reverse text. Only the end of a
+  /// long name remains, because media limit the length of names.
   private static func safe(_ name: String) -> String {
     let misleading: [Unicode.GeneralCategory] = [.control, .format, .lineSeparator, .paragraphSeparator]
     var scalars = name.unicodeScalars.map { misleading.contains($0.properties.generalCategory) ? "_" : $0 }[...]
