@@ -146,6 +146,10 @@ private func meet(
   var kind = kind
   for meeting in meetings {
     let column = meeting.column
+    if rules.decided.contains(column) {
+      if hub[column] != meeting.value { winners[column] = .hub }
+      continue
+    }
     if isUncertain(meeting, onto: hub[column], all, by: rules) {
       winners[column] = .hub
       (isOpen, kind) = (true, .updateUpdate)
@@ -218,7 +222,7 @@ private func mergeDelete(
     }
     return deleteMeetsUpdate(rules.deleted == nil ? nil : .some(marked(hub, like: was, by: rules)), newest)
   case .update(let changes):
-    let row = applying(changes, to: hub)
+    let row = applying(changes.filter { !rules.decided.contains($0.column) }, to: hub)
     let deletes = changes.contains { $0.column == rules.deleted } && isDeleted(row, by: rules)
     if wasDeletedThere {
       let equal = changes.map(\.column).filter {

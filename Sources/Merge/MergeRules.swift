@@ -11,6 +11,8 @@ public struct MergeRules: Sendable {
   public let deleted: Int?
   /// The stamps that do not show the order of changes.
   private(set) var doubtful = DoubtfulTimes.none
+  /// The columns in which the hub's value stays in any case: a person decided about them before the change came.
+  private(set) var decided: Set<Int> = []
   /// How equal counters of two inserted rows are merged.
   private var equalCounters = EqualCounters.countOnce
 
@@ -134,6 +136,13 @@ extension MergeRules {
   var countingEqualCountersOnce: MergeRules {
     var rules = self
     rules.equalCounters = .countOnce
+    return rules
+  }
+
+  /// These rules, but in some columns the hub's value stays: a person decided about them before the change came.
+  public func keeping(decided columns: Set<Int>) -> MergeRules {
+    var rules = self
+    rules.decided = columns
     return rules
   }
 

@@ -315,6 +315,27 @@ import Testing
   }
 
   @Test(
+    "in a column that was decided before, the hub's value stays by any rule; the other columns are merged as usual",
+    arguments: [#""a": "sum""#, #""a": "device""#, #""a": "max""#, #""b": "sum""#],
+    [OthersChanges.Judge.policies, .stamps])
+  func decidedBefore(columns: String, judge: OthersChanges.Judge) {
+    let keeping = rules(.newest, ", \"columns\": { \(columns) }").keeping(decided: [1])
+    let others = OthersChanges(columns: [1: Stamp(5)], newest: Stamp(5), judge: judge)
+    let change = Change.update([
+      ColumnChange(column: 1, was: .integer(1), value: .integer(9)),
+      ColumnChange(column: 2, was: .integer(2), value: .integer(7)),
+    ])
+    for known in [others, OthersChanges()] {
+      let result = merge(change, at: Stamp(10), onto: r(3, 2), others: known, by: keeping)
+      #expect(result.row == r(3, 7))
+      #expect(result.disagreement == Disagreement(kind: .updateUpdate, state: .settled, winners: [1: .hub]))
+      let equal = merge(change, at: Stamp(10), onto: r(9, 2), others: known, by: keeping)
+      #expect(equal.row == r(9, 7))
+      #expect(equal.disagreement == nil)
+    }
+  }
+
+  @Test(
     "if the later of two stamps is doubtful, newest leaves the hub's value and a person decides",
     arguments: [
       (5, 9, false), (9, 5, false), (15, 25, false), (25, 15, false), (15, 9, true), (9, 15, true), (10, 5, true),

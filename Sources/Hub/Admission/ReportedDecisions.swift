@@ -22,9 +22,10 @@ struct ReportedDecisions {
   }
 
   /// Takes the decisions of the bundle. If a conflict has two decisions, the first decision at the hub counts.
-  func take(_ bundle: borrowing VerifiedBundle) throws -> (resolved: Int, late: Set<LateRow>) {
+  /// - Returns: `late` has, for each row of a late decision, the part of the row that was decided.
+  func take(_ bundle: borrowing VerifiedBundle) throws -> (resolved: Int, late: [LateRow: DecidedPart]) {
     var resolved = 0
-    var late: Set<LateRow> = []
+    var late: [LateRow: DecidedPart] = [:]
     // The conflicts that these decisions decide for the device, as they were before.
     var accepted: [ConflictRecord] = []
     let histories = [device.id, device.continues].compactMap(\.self)
@@ -41,7 +42,9 @@ struct ReportedDecisions {
         resolved += 1
         if resolution.decision == .device { accepted.append(known.record) }
       } else if known.decision?.by != device.user || known.decision?.made != resolution.decision {
-        late.insert(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
+        let row = LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation)
+        let part = DecidedPart(of: known.record, in: store)
+        late[row] = late[row].map { $0.joined(with: part) } ?? part
         try ConflictTable.retell(known.record.id, in: store.database)
       }
     }

@@ -179,7 +179,7 @@ struct BundleMerge {
     merger.unknown = base.isFormerEpoch ? nil : unknownResults(emission, told.reported)
     let (resolved, decidedBefore) =
       try brake == .reject
-      ? (0, [])
+      ? (0, [:])
       : ReportedDecisions(store: store, device: device, changes: changes, now: now, heldLimit: workspace.heldLimit)
         .take(bundle)
     var clamped: Int64 = 0
@@ -201,9 +201,9 @@ struct BundleMerge {
       for (rest, writes) in try parts(of: sent, in: place, shared, keys, merger, device) {
         let step = try keys.translated(rest, in: place)
         if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
-        let isDecided = decidedBefore.contains(.init(table: step.table, key: step.key, generation: step.generation))
+        let decided = decidedBefore[.init(table: step.table, key: step.key, generation: step.generation)]
         try merger.take(
-          step, in: place, decided: isDecided || keys.isOfAnother(sent, in: place),
+          step, in: place, decided: keys.isOfAnother(sent, in: place) ? .row : decided,
           folded: step.key != rest.key && store.tables[place].folds, after: writes)
         claims.note(step, in: place, of: store.rows[place].table)
         // Columns may be newer than the device's version. The hub's row has their present default. The device's row

@@ -69,7 +69,8 @@ extension StepMerger {
 
   func note(_ obstacle: Obstacle, _ pending: Pending, in place: Int) throws -> ConflictState {
     let (disagreement, met) = try disagreement(about: obstacle, pending, in: place)
-    try note(disagreement, pending.step, met: met, in: place, note: obstacle.words)
+    let step = disagreement.state == .held ? pending.rest : pending.step
+    try note(disagreement, step, met: met, in: place, note: obstacle.words)
     return disagreement.state
   }
 

@@ -115,7 +115,7 @@ extension StepMerger {
   /// deliver later.
   func rememberKnown(_ pending: Pending, over hub: Row, with past: RowNumbers.Entry?, in place: Int) throws {
     guard base.isFormerEpoch, !pending.decided, device.refusal == nil else { return }
-    let step = pending.step
+    let step = pending.rest
     try store.rememberKnown(
       step.change, at: min(step.stamp, latest), over: hub, of: step.key, with: past, in: place)
   }

@@ -154,9 +154,12 @@ final class StepMerger {
     /// The number of the step, which is unique in one merge.
     let number: Int
     var step: Step
-    /// Whether the conflict was decided before the device's decision reached the hub. If so, the hub's row stays as it
-    /// is.
+    /// Whether all of the step was decided before the device's decision reached the hub. If so, the hub's row stays as
+    /// it is.
     let decided: Bool
+    /// The columns that were decided before the device's decision reached the hub. In these columns the hub's values
+    /// stay. Empty if `decided` is true.
+    var kept: Set<Int> = []
     /// The changes in the log that count as the device's own for this step. nil if the same changes count as for the
     /// whole bundle.
     var own: OwnChanges?
@@ -172,17 +175,18 @@ final class StepMerger {
 
   /// Merges a step, or lets it wait.
   /// - Parameters:
-  ///   - decided: whether the conflict was decided before the device's decision reached the hub. If so, the hub's row
-  ///     stays.
+  ///   - decided: the part of the row that was decided before the device's decision reached the hub. There the hub's
+  ///     values stay. nil if nothing was decided before.
   ///   - folded: whether the device made the row too, under another key, and does not know yet that the two rows became
   ///     one.
   ///   - shared: the writes of copies of the device that the device had made before this change.
   func take(
-    _ step: Step, in place: Int, decided: Bool = false, folded: Bool = false, after shared: Set<SharedWrite> = []
+    _ step: Step, in place: Int, decided: DecidedPart? = nil, folded: Bool = false, after shared: Set<SharedWrite> = []
   ) throws {
+    let kept: Set<Int>? = if let decided { decided.columns(beside: step.change) } else { [] }
     let pending = Pending(
-      number: nextNumber(), step: step, decided: decided, own: shared.isEmpty ? nil : own.with(shared),
-      isFolded: folded)
+      number: nextNumber(), step: step, decided: kept == nil, kept: kept ?? [],
+      own: shared.isEmpty ? nil : own.with(shared), isFolded: folded)
     try take(pending, of: RowReference(place: place, key: step.key))
   }
 
@@ -243,7 +247,8 @@ final class StepMerger {
     var pending = sent
     pending.step = try withoutUndone(sent.step, with: past, in: place)
     pending = try whole(pending, in: place)
-    let step = pending.step
+    // A change that waits does not meet later what was decided before.
+    let step = pending.rest
     // A comparison with a hidden row would reveal the content of the row.
     if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }
     if hub == nil, try noteGone(pending, with: past, in: place) { return nil }
@@ -253,6 +258,10 @@ final class StepMerger {
       return try forbid(step, met: nil, in: place, words)
     }
     let result = try merged(pending, onto: hub, with: past, in: place)
+    if isInUnit, let disagreement = pending.overruled(in: result) {
+      try note(disagreement, pending.step, met: hub, in: place)
+      return nil
+    }
     if let hub, try noteMarked(pending, result, over: hub, with: past, in: place) { return nil }
     if let change = Change(from: hub, to: result.row) {
       if let words = device.refusal { return try forbid(step, met: hub, in: place, words) }
@@ -285,7 +294,7 @@ final class StepMerger {
     }
     if result.disagreement?.isWonByDevice != false { try settleEarlier(pending, in: place) }
     if let hub, found?.mayWrite == true { try rememberKnown(pending, over: hub, with: past, in: place) }
-    try noteOutcome(of: step, result, over: hub, with: past, in: place)
+    try noteOutcome(of: pending.step, result, over: hub, with: past, in: place)
     return nil
   }
 
@@ -346,6 +355,7 @@ final class StepMerger {
     others.uncertain = try uncertainColumns(step, onto: hub, with: past, in: place)
     preferred.contest(step, at: past?.stamp ?? .zero, &others, in: schema)
     let rules = store.rows[place].rules.doubting(doubtful).forChange(step.change, first: step.first)
+      .keeping(decided: pending.kept)
     let isOwn = try rules.hasCounters && hub != nil && mayBeOwn(pending, with: past, in: place)
     let result = merge(
       step.change, at: stamp, onto: hub,

@@ -180,6 +180,29 @@ struct DisagreementTests {
     }
   }
 
+  @Test(
+    "a late decision counts for no other column: what the device wrote beside it is merged",
+    arguments: [
+      ("hub", "device", "Office", "resolved\nsettled"), ("hub", "hub", "Office", "resolved"),
+      ("device", "device", "Tablet", "resolved"),
+    ])
+  func besideLateDecision(hub: String, device: String, name: String, states: String) throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET name = 'Tablet'")
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET name = 'Office'")
+    try meeting.meet()
+    let id = try meeting.id()
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET age = 31")
+    #expect(meeting.camp.device("tablet", "conflicts", "resolve", id, "--keep", device).code == 0)
+    #expect(meeting.camp.hub("conflicts", "resolve", id, "--keep", hub).code == 0)
+    try meeting.meet()
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try meeting.guests(database) == "g|r|\(name)|31", "\(database)")
+      #expect(
+        try meeting.camp.rows(database, "SELECT state FROM satchel_conflicts ORDER BY state") == states, "\(database)")
+    }
+  }
+
   @Test("the device finds a conflict and its user decides it: the hub learns both from one bundle")
   func decidedOnTheDevice() throws {
     let meeting = try Meeting(#""conflict": "manual""#)
