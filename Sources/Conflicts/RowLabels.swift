@@ -1,13 +1,17 @@
 import SatchelCapture
 import SatchelJSON
+import SatchelMerge
 import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// Finds the labels of rows in conflicts. A label is the value of the column that the dataset names with `label`.
+/// Adds to conflicts what only the dataset shows: the labels of their rows, and the counters and sets whose start
+/// values are unknown. A label is the value of the column that the dataset names with `label`.
 public struct RowLabels {
   /// The tables for which the dataset names a label column.
   private let rows: [Name: RowTable]
+  /// The tables that have counters or sets.
+  private let counting: [Name: (schema: TableSchema, rules: MergeRules)]
   private let lastImage: (ConflictRecord) throws -> Row?
 
   /// - Parameter lastImage: returns a conflict's row as it was before it was deleted; nil if that is not known.
@@ -18,16 +22,26 @@ public struct RowLabels {
     var rows: [Name: RowTable] = [:]
     for table in tables where table.rules.label != nil { rows[table.name] = try RowTable(table, in: database) }
     self.rows = rows
+    var counting: [Name: (schema: TableSchema, rules: MergeRules)] = [:]
+    for table in tables {
+      let rules = MergeRules(table.rules, schema: table.schema)
+      guard table.schema.columns.indices.contains(where: { rules.countsDifferences(of: $0) }) else { continue }
+      counting[table.name] = (schema: table.schema, rules: rules)
+    }
+    self.counting = counting
     self.lastImage = lastImage
   }
 
-  /// The same conflicts with the labels of their rows added.
+  /// The same conflicts with the labels of their rows, and with the columns whose start values are unknown.
   public func label(_ conflicts: [StoredConflict]) throws -> [StoredConflict] {
-    if rows.isEmpty { return conflicts }
+    if rows.isEmpty, counting.isEmpty { return conflicts }
     return try conflicts.map { conflict in
       var labelled = conflict
       let label = try label(of: conflict.record)
       labelled.label = label.isNull ? nil : label
+      if let (schema, rules) = counting[conflict.record.table] {
+        labelled.columnsWithoutStart = conflict.record.columnsWithoutStart(in: schema, by: rules)
+      }
       return labelled
     }
   }

@@ -4,8 +4,7 @@ import SatchelValues
 
 extension ConflictRecord {
   /// The values that a decision for the device writes into a row. Values that the row already includes are left out.
-  /// For a counter or a set, the device's difference is added to the row's value. If the start value is unknown, the
-  /// device's value replaces the hub's value that it met; additions that others made later stay.
+  /// For a counter or a set, the device's difference is added to the row's value.
   func untaken(onto row: Row?, _ schema: TableSchema, _ rules: MergeRules) -> [Field] {
     let fields = deviceValues ?? []
     guard let row else { return fields }
@@ -20,21 +19,10 @@ extension ConflictRecord {
       guard let column = schema.position(of: field.name), rules.countsDifferences(of: column),
         let how = rules.combination(of: column)
       else { return field }
-      guard let start = start(of: field.name) else { return nil }
-      return combine(how, base: start, hub: row[column], device: field.value).map { Field(field.name, $0) } ?? field
+      // The start value of an inserted row, or of a row that no trigger saw, is unknown. So there is no difference.
+      guard operation == .update, let base = baseValues?.first(where: { $0.name == field.name }) else { return nil }
+      return combine(how, base: base.value, hub: row[column], device: field.value).map { Field(field.name, $0) }
+        ?? field
     }
-  }
-
-  /// The value from which the device's difference is computed; nil if the row keeps its own value.
-  private func start(of column: Name) -> Value? {
-    let base = baseValues?.first { $0.name == column }?.value
-    if operation == .update, base != MergeRules.unknownStart { return base }
-    // Nothing shows which part of both values is the same work. The person saw both and chose the device's value. So
-    // the hub's value that the change met is the start.
-    let met = hubValues?.first { $0.name == column }?.value
-    if operation == .update { return met ?? base }
-    // In an `unseen` conflict, the device's row may have an older value from the hub. So there is no difference to
-    // add.
-    return kind == .insertInsert ? met : nil
   }
 }

@@ -167,7 +167,9 @@ extension DeviceSession {
           hint: "You can change it or delete it in the app: the next export tells the hub.")
       }
       let own = try ConflictTable.whole(conflict, in: database).undecided(for: decision)
-      try shown(conflict).check(seen, for: decision.word) { part in
+      let whole = try shown(conflict)
+      try whole.checkStarts(for: decision)
+      try whole.check(seen, for: decision.word) { part in
         try table(part.record.table).map { try part.record.present(in: $0.schema, database) }
       }
       members += own.filter { known.insert($0.record.id).inserted }

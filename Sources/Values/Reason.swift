@@ -414,7 +414,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case unknownEmission = "unknown-emission"
   /// The bundle is signed with a key that this replica does not trust.
   case unknownKey = "unknown-key"
-  /// The start value of a counter or a set is unknown, so no rule decides about its conflict.
+  /// The start value of a counter or a set is unknown, so a person must give the right value.
   case unknownStart = "unknown-start"
   /// A request contains a statement that no key proves.
   case unproved

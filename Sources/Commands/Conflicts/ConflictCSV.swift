@@ -35,7 +35,7 @@ enum ConflictCSV {
       let device = geometries.flatMap { sides in sides.device.map { sides.words(of: $0, sides.deviceChange) } }
       return [
         record.id.text, record.state.rawValue, record.kind.rawValue, record.device.text, record.user, record.table.text,
-        Words.key(record.key), name.text, cell(name, record.baseValues), cell(name, record.hubValues),
+        Words.key(record.key), name.text, cell(name, conflict.knownBaseValues), cell(name, record.hubValues),
         cell(name, record.deviceValues),
         (record.winners.first { $0.name == name }?.winner ?? record.rowWinner).rawValue,
         UTCTime.text(milliseconds: record.stamp.milliseconds), UTCTime.text(milliseconds: conflict.noted),

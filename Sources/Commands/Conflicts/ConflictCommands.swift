@@ -150,7 +150,8 @@ struct ConflictCommands: Sendable {
         need that: for one of them alone, the other row would have to be deleted.
 
         --all leaves some conflicts, and says which and why. For example, two devices may bring one counter from a \
-        lost hub with two numbers. Then look at both, and enter the right number with --set.
+        lost hub with two numbers. Then look at both, and enter the right number with --set. The device's number alone \
+        cannot be taken, because nothing shows where it began.
 
         A layer's geometry is given as well-known text, or as a file with well-known text, WKB or a stored geometry. \
         Columns of bytes accept a file or x'0A0B'.
@@ -180,7 +181,7 @@ struct ConflictCommands: Sendable {
         throw UsageError("--policy and --table go with --all")
       }
       if command.arguments("ID").count > 1 { return try Self.decideTogether(command, context, resolve) }
-      let decision = try ConflictDecisionOptions.decision(command) { try find(id, command, context).conflict.record }
+      let decision = try ConflictDecisionOptions.decision(command) { try find(id, command, context).conflict }
       let seen = command.value("row").map { RowSeen.mark($0) } ?? .asFound
       let conflict = try resolve([id], decision, command.value("note"), seen, command, context)[0]
       return Answer(

@@ -27,15 +27,17 @@ enum ConflictDecisionOptions {
 
   /// The decision that the options give.
   ///
-  /// Throws a `UsageError` if no option gives a decision, or if two options give values for one column.
-  /// - Parameter record: reads the conflict. It is called only if an option gives a column the value of a side.
-  static func decision(_ command: ParsedCommand, about record: () throws -> ConflictRecord) throws -> ConflictDecision {
+  /// Throws a `UsageError` if no option gives a decision, or if two options give values for one column. Throws a
+  /// `WorkspaceError` if the chosen value of a counter or a set is unknown, or has an unknown start.
+  /// - Parameter conflict: reads the conflict. It is called only if an option gives a column the value of a side.
+  static func decision(_ command: ParsedCommand, about conflict: () throws -> StoredConflict) throws -> ConflictDecision
+  {
     let (keep, set) = (command.values("keep"), command.values("set"))
     if keep == ["hub"], set.isEmpty { return .hub }
     if keep == ["device"], set.isEmpty { return .device }
     if keep.isEmpty, set.isEmpty { throw nothingSaid }
     let sides = try keep.map(side)
-    let fields = try (sides.isEmpty ? [] : values(of: sides, in: record())) + set.map { try entered($0, command) }
+    let fields = try (sides.isEmpty ? [] : values(of: sides, in: conflict())) + set.map { try entered($0, command) }
     for (place, field) in fields.enumerated()
     where fields[..<place].contains(where: { $0.name.isSameInSQL(as: field.name) }) {
       throw UsageError("the column \(field.name) has two values: name it once, with --keep or with --set")
@@ -52,10 +54,15 @@ enum ConflictDecisionOptions {
   }
 
   private static func values(
-    of sides: [(column: Name, side: Side)], in record: ConflictRecord
+    of sides: [(column: Name, side: Side)], in conflict: StoredConflict
   ) throws -> [EnteredField] {
     try sides.map { column, side in
-      guard let field = side.fields(of: record)?.first(where: { $0.name.isSameInSQL(as: column) }) else {
+      switch side {
+      case .hub: break
+      case .device: try conflict.checkDevice(column)
+      case .before: try conflict.checkBefore(column)
+      }
+      guard let field = side.fields(of: conflict.record)?.first(where: { $0.name.isSameInSQL(as: column) }) else {
         throw UsageError(
           "the conflict has no value for \(column)=\(side.rawValue): conflicts show names the columns and their values")
       }

@@ -73,7 +73,8 @@ struct ConflictView {
   private func sides(row: [Field]?, width: Int) -> TerminalText {
     let titles = ["BEFORE", "HUB", "DEVICE", "STANDS", "ROW NOW"]
     let lines = columns(row).map { name in
-      let found = [record.baseValues, record.hubValues, record.deviceValues].map { Self.cell(name, $0) }
+      let found =
+        [Self.before(name, of: conflict)] + [record.hubValues, record.deviceValues].map { Self.cell(name, $0) }
       return (name: name, cells: found + [stands(name, in: row), Self.cell(name, row)])
     }
     var table = TextTable((["COLUMN"] + titles).map { .left($0) })
@@ -91,10 +92,11 @@ struct ConflictView {
   }
 
   /// The values of a column in words, such as `stars: 4 before, 3 at the hub, 5 on the device`.
-  static func sides(of name: Name, in record: ConflictRecord) -> TerminalText {
+  static func sides(of name: Name, in conflict: StoredConflict) -> TerminalText {
+    let record = conflict.record
     func side(_ fields: [Field]?) -> String { Words.clipped(cell(name, fields)) }
     return """
-      \(name): \(side(record.baseValues)) before, \(side(record.hubValues)) at the hub, \
+      \(name): \(Words.clipped(before(name, of: conflict))) before, \(side(record.hubValues)) at the hub, \
       \(side(record.deviceValues)) on the device
       """
   }
@@ -106,6 +108,11 @@ struct ConflictView {
   static func cell(_ name: Name, _ fields: [Field]?) -> String {
     guard let fields else { return "-" }
     return fields.first { $0.name == name }.map { Words.value($0.value) } ?? ""
+  }
+
+  /// The value of a column before the change.
+  static func before(_ name: Name, of conflict: StoredConflict) -> String {
+    conflict.lacksStart(name) ? "not known" : cell(name, conflict.record.baseValues)
   }
 
   /// The side whose value counts. For a conflict that a device reported, the present row shows whether the device's
@@ -197,7 +204,7 @@ struct ConflictView {
       .init(name: "operation", value: .string(record.operation.rawValue)),
       .init(name: "generation", value: .integer(record.generation.rawValue)),
       .init(name: "stamp", value: .string(record.stamp.hexadecimal)),
-      .init(name: "base_values", value: .fields(record.baseValues)),
+      .init(name: "base_values", value: .fields(conflict.knownBaseValues)),
       .init(name: "hub_values", value: .fields(record.hubValues)),
       .init(name: "device_values", value: .fields(record.deviceValues)),
       .init(

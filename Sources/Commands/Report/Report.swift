@@ -82,8 +82,8 @@ extension Report.Section {
     return [
       String(record.id.text.prefix(8)), record.state.rawValue, Words.clipped(ConflictView.rows(of: unit)),
       ConflictView.explain(record), record.user, Words.age(of: conflict.noted, now: now),
-      unit.members.map(\.record).flatMap { record in
-        record.columns.map { ConflictView.sides(of: $0, in: record).string }
+      unit.members.flatMap { member in
+        member.record.columns.map { ConflictView.sides(of: $0, in: member).string }
       }.joined(separator: "\n"),
     ]
   }

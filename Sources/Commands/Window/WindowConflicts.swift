@@ -46,7 +46,7 @@ extension WindowSite {
     let titles = [words(.columnField), words(.columnBefore), words(.columnOffice), words(.columnDevice)]
     let rows = record.columns.prefix(Self.most.columns).map { name -> [String] in
       [name.text]
-        + [record.baseValues, record.hubValues, record.deviceValues].map { Self.cell(name, $0, words) }
+        + [unit.head.knownBaseValues, record.hubValues, record.deviceValues].map { Self.cell(name, $0, words) }
     }
     let table = StatusSheet.Table(titles: titles, rows: Array(rows))
     let others = unit.members.count - 1

@@ -16,10 +16,14 @@ public struct StoredConflict: Sendable {
   public var isReported = false
   /// The label of the row. nil if the table has no label, or if the label is NULL or not known.
   public var label: Value?
+  /// The counters and sets whose value before the change is unknown: the row is from before its device joined.
+  public internal(set) var columnsWithoutStart: [Name] = []
 
   /// The same conflict with another record.
   public func with(_ record: ConflictRecord) -> StoredConflict {
-    StoredConflict(record: record, bundle: bundle, noted: noted, decision: decision, label: label)
+    StoredConflict(
+      record: record, bundle: bundle, noted: noted, decision: decision, label: label,
+      columnsWithoutStart: columnsWithoutStart)
   }
 
   public struct Decision: Hashable, Sendable {

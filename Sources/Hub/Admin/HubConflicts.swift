@@ -140,7 +140,9 @@ extension HubWorkspace {
     for conflict in found {
       guard conflict.record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
       let own = try ConflictTable.whole(conflict, in: store.database).undecided(for: decision)
-      try shown(conflict, store).check(seen, for: decision.word) { part in
+      let whole = try shown(conflict, store)
+      try whole.checkStarts(for: decision)
+      try whole.check(seen, for: decision.word) { part in
         try store.place(of: part.record.table).map {
           try part.record.present(in: store.tables[$0].schema, store.database)
         }

@@ -122,30 +122,50 @@ struct JoinedCounterTests {
     try camp.rows(database, "SELECT id FROM satchel_conflicts WHERE table_name = '\(table)'")
   }
 
+  private func expectRefused(_ decided: CommandLineFixture.Outcome) throws {
+    #expect(decided.code != 0, "\(decided)")
+    #expect(try decided.json["error"]?["reason"]?.stringValue == "unknown-start", "\(decided)")
+  }
+
   @Test(
-    "a decision for the device writes its number and its set, and keeps what others added since",
+    "a decision for the device is refused, because its number may repeat work of the hub's number",
     arguments: Bringing.allCases)
   func keptDevice(bringing: Bringing) throws {
     try bring(bringing)
-    let (newest, manual) = (try id("newest"), try id("manual"))
-    #expect(camp.hub("conflicts", "resolve", newest, "--keep", "device").code == 0)
-    try camp.sql("next.sqlite", "UPDATE manual SET n = n + 1")
-    let shown = try camp.hub("conflicts", "show", manual, "--json").json["conflict"]
-    let mark = try #require(shown?["row_mark"]?.stringValue)
-    #expect(camp.hub("conflicts", "resolve", manual, "--keep", "device", "--row", mark).code == 0)
-    let atDevice = try id("device", in: "b/data.sqlite")
-    #expect(camp.device("b", "conflicts", "resolve", atDevice, "--keep", "device").code == 0)
-    for name in ["b", "a", "b"] {
-      try camp.deliver(name)
-      try camp.answer(name)
+    let (newest, manual, own) = (try id("newest"), try id("manual"), try id("device", in: "b/data.sqlite"))
+    for keep in [
+      [newest, "--keep", "device"], [newest, manual, "--keep", "device"], [newest, "--keep", "n=device"],
+      [newest, "--keep", "n=hub", "--keep", "TAGS=device"],
+    ] {
+      try expectRefused(camp.hubAnywhere(["-C", camp.path("hub"), "conflicts", "resolve", "--json"] + keep))
     }
-    let expected = ["newest": #"266|["b"]"#, "manual": #"267|["b"]"#, "device": #"266|["b"]"#, "hub": #"74|["a"]"#]
-    for database in ["next.sqlite", "a/data.sqlite", "b/data.sqlite"] {
-      for (table, row) in expected {
-        #expect(try camp.rows(database, "SELECT n, tags FROM \(table)") == row, "\(table) in \(database)")
-      }
+    for keep in ["device", "n=device"] {
+      try expectRefused(camp.device("b", "conflicts", "resolve", own, "--keep", keep, "--json"))
     }
-    #expect(try camp.rows("next.sqlite", "SELECT table_name FROM satchel_conflicts WHERE state = 'open'") == "hub")
+    let said = camp.hub("conflicts", "resolve", newest, "--keep", "device").error
+    #expect(said.contains("--keep hub") && said.contains("--set n=VALUE --set tags=VALUE"), "\(said)")
+    for database in ["next.sqlite", "b/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT DISTINCT n, tags FROM newest") == #"74|["a"]"#)
+      #expect(try camp.rows(database, "SELECT DISTINCT state FROM satchel_conflicts") == "open")
+    }
+    let set = camp.hub("conflicts", "resolve", newest, "--keep", "tags=hub", "--set", "n=330")
+    #expect(set.code == 0, "\(set.error)")
+    #expect(try camp.rows("next.sqlite", "SELECT n, tags FROM newest") == #"330|["a"]"#)
+  }
+
+  @Test("an unknown value before the change is not shown as a value, and cannot be kept", arguments: Bringing.allCases)
+  func keptBefore(bringing: Bringing) throws {
+    try bring(bringing)
+    let (newest, own) = (try id("newest"), try id("device", in: "b/data.sqlite"))
+    for column in ["n", "tags"] {
+      let keep = "\(column)=before"
+      try expectRefused(camp.hub("conflicts", "resolve", newest, "--keep", keep, "--json"))
+      try expectRefused(camp.device("b", "conflicts", "resolve", own, "--keep", keep, "--json"))
+    }
+    let shown = camp.hub("conflicts", "show", newest).out
+    #expect(shown.contains("not known") && !shown.contains("?"), "\(shown)")
+    let values = try camp.hub("conflicts", "show", newest, "--json").json["conflict"]?["base_values"]
+    #expect(values?["n"] == nil && values?["tags"] == nil, "\(String(describing: values))")
   }
 
   @Test("a rule for many conflicts leaves them, and says how many and why", arguments: Bringing.allCases)

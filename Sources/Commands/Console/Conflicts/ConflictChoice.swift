@@ -7,8 +7,10 @@ import SatchelValues
 struct ConflictChoice {
   let fields: [EnteredField]
 
-  /// - Throws: a `UsageError` if nothing was chosen, or if a value was typed beside another choice.
-  init(_ request: WebRequest, _ record: ConflictRecord, _ columns: [Name]) throws {
+  /// - Throws: a `UsageError` if nothing was chosen, or if a value was typed beside another choice. A
+  ///   `WorkspaceError` if the chosen value of a counter or a set is unknown, or has an unknown start.
+  init(_ request: WebRequest, _ conflict: StoredConflict, _ columns: [Name]) throws {
+    let record = conflict.record
     fields = try columns.enumerated().compactMap { place, name -> EnteredField? in
       func value(_ fields: [Field]?) -> EnteredField? {
         fields?.first { $0.name == name }.map { EnteredField(name, .known($0.value)) }
@@ -25,9 +27,13 @@ struct ConflictChoice {
           """)
       }
       switch pick {
-      case "base": return value(record.baseValues)
+      case "base":
+        try conflict.checkBefore(name)
+        return value(record.baseValues)
       case "hub": return value(record.hubValues)
-      case "device": return value(record.deviceValues)
+      case "device":
+        try conflict.checkDevice(name)
+        return value(record.deviceValues)
       case "null": return EnteredField(name, .known(.null))
       case "own": return own
       case nil: return typed.isEmpty ? nil : own

@@ -163,7 +163,7 @@ extension ConsoleSite {
     case "device": decision = .device
     default:
       let columns = ConflictView(conflict: shown.conflict).columns(shown.row)
-      decision = .set(try ConflictChoice(request, shown.conflict.record, columns).fields)
+      decision = .set(try ConflictChoice(request, shown.conflict, columns).fields)
     }
     _ = try hub.resolve(id, decision, note: request.filled("note"), seen: .mark(try request.needed("row")))
     guard request.value("then") == "next" else { return .seeOther("conflict?id=\(percentEncoded(id))") }

@@ -62,7 +62,7 @@ struct ConflictSides {
   private func line(_ place: Int, _ name: Name) -> Markup {
     let now: Markup = isOther ? side("now", "Row now", part.row, place, name) : ""
     return """
-      <tr><th scope="row">\(name.text)</th>\(side("base", "Before", record.baseValues, place, name))\
+      <tr><th scope="row">\(name.text)</th>\(side("base", "Before", part.conflict.knownBaseValues, place, name))\
       \(side("hub", "Hub", record.hubValues, place, name))\
       \(side("device", "Device", record.deviceValues, place, name))\(now)\
       \(isChoice ? own(place, name) : "")</tr>
@@ -71,9 +71,10 @@ struct ConflictSides {
   }
 
   private func side(_ word: String, _ title: String, _ fields: [Field]?, _ place: Int, _ name: Name) -> Markup {
-    let words = cell(name, fields)
-    let before = cell(name, record.baseValues)
-    let start = record.baseValues == nil ? cell(name, record.hubValues) : before
+    let before = ConflictView.before(name, of: part.conflict)
+    let words = word == "base" ? before : cell(name, fields)
+    let isKnown = record.baseValues != nil && !part.conflict.lacksStart(name)
+    let start = isKnown ? before : cell(name, record.hubValues)
     let differs = word == "hub" || word == "device" ? words != before : false
     let text: Markup =
       (differs && isText(name, fields) ? WordDifference(from: start, to: words)?.markup : nil)
