@@ -168,6 +168,22 @@ struct JoinedCounterTests {
     #expect(values?["n"] == nil && values?["tags"] == nil, "\(String(describing: values))")
   }
 
+  @Test("the console refuses the device's number and an unknown value before the change, too")
+  func keptInConsole() throws {
+    try bring(.asChange)
+    let newest = try id("newest")
+    try camp.inBrowser { browser throws in
+      let shown = ["id": newest, "row": browser.get("/conflict?id=\(newest)").rowMark]
+      for choice in [
+        ["keep": "device"], ["keep": "columns", "pick0": "device"], ["keep": "columns", "pick0": "base"],
+      ] {
+        let answer = browser.post("/conflict", shown.merging(choice) { $1 })
+        #expect(answer.status == 409 && answer.text.contains("--set n=VALUE"), "\(choice): \(answer.text)")
+      }
+    }
+    #expect(try camp.rows("next.sqlite", "SELECT n, tags FROM newest") == #"74|["a"]"#)
+  }
+
   @Test("a rule for many conflicts leaves them, and says how many and why", arguments: Bringing.allCases)
   func manyAtOnce(bringing: Bringing) throws {
     try bring(bringing)
