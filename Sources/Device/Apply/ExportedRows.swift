@@ -9,8 +9,8 @@ import SatchelValues
 ///
 /// A row's pre-images show the row before each change. Only the row itself shows the result of the last change. If
 /// capture misses a write, that write replaces the row, and this result is lost. So an export records a digest of each
-/// row that it carries. The next export of the row compares the row with this digest. An import that acknowledges or
-/// writes the row does so too.
+/// row that it carries. Each export that carries the row again compares the row with this digest. An import that
+/// acknowledges or writes the row does so too.
 final class ExportedRows {
   private let session: DeviceSession
   /// The digester of the table that was used last. Rows come table by table.
@@ -30,10 +30,11 @@ final class ExportedRows {
 
   init(_ session: DeviceSession) { self.session = session }
 
-  /// Compares the rows whose changes the next export carries for the first time, and records their digests. The caller
-  /// holds the transaction of the export.
+  /// Compares the rows whose changes the next export carries, and records the digests of the rows that it carries for
+  /// the first time. The caller holds the transaction of the export.
   func noteUnexported() throws {
     let isFirst = try ExportedRowTable.isEmpty(in: database)
+    if !isFirst { try takeUpUnseen() }
     for table in session.tables where try !PreImageStore.isEmpty(table, in: database) {
       let schema = table.schema
       let lookup = try PreImageLookup(table, in: database)
@@ -46,6 +47,41 @@ final class ExportedRows {
           }
         }
         try ExportedRowTable.put(ExportedRow(digest: exists ? digest(of: query, in: schema) : nil), name, in: database)
+      }
+    }
+  }
+
+  /// Makes unseen writes pending if they are the last writes of exported rows. So the next export carries them as new
+  /// changes. Otherwise it would repeat the exported changes with the unseen values, and the hub may already have
+  /// these changes.
+  ///
+  /// If the archive does not show the exported rows, the present rows are kept as conflicts.
+  private func takeUpUnseen() throws {
+    var rows: Set<RowInTable> = []
+    try eachUnseen { name, _, _, _, _ in rows.insert(name) }
+    if rows.isEmpty { return }
+    guard let changes = try session.findUnseen(of: rows) else {
+      try eachUnseen { name, row, known, images, schema in
+        try compare(row, with: known, name, images, in: schema)
+      }
+      return try recordDigests(of: kept)
+    }
+    try session.savePreImages(of: changes)
+    try recordDigests(of: Set(changes.map { RowInTable(table: $0.table, key: $0.key) }))
+  }
+
+  /// Calls `body` for each row that was written unseen after its export, if no later change of the row was captured.
+  private func eachUnseen(
+    _ body: (RowInTable, Row?, ExportedRow, [PreImage], TableSchema) throws -> Void
+  ) throws {
+    for table in session.tables where try !PreImageStore.isEmpty(table, in: database) {
+      let schema = table.schema
+      try PreImageStore.each(table, since: .zero, begunBefore: next, in: database) { key, images, current in
+        let name = RowInTable(table: schema.name, key: key)
+        guard !images.contains(where: { $0.generation >= next }),
+          let known = try ExportedRowTable.row(name, in: database), known.digest != digest(current, in: schema)
+        else { return }
+        try body(name, current, known, images, schema)
       }
     }
   }
@@ -138,12 +174,17 @@ final class ExportedRows {
   func finish() throws {
     guard let touched else { return try noteAll() }
     if !acknowledgedRows.isEmpty { try ExportedRowTable.forgetAcknowledged(in: database) }
-    let tables = Set(touched.map(\.table)).compactMap(session.table)
+    try recordDigests(of: touched)
+  }
+
+  /// Records the digests of those of these rows that have exported changes, and forgets the others.
+  private func recordDigests(of names: Set<RowInTable>) throws {
+    let tables = Set(names.map(\.table)).compactMap(session.table)
     let lookups = try Dictionary(
       uniqueKeysWithValues: tables.map {
         ($0.name, (rows: try RowTable($0, in: database), images: try PreImageLookup($0, in: database)))
       })
-    for name in touched {
+    for name in names {
       guard let (rows, lookup) = lookups[name.table] else { continue }
       let (images, current) = (try lookup.images(of: name.key), try rows.row(name.key))
       if !images.isEmpty, let exported = exported(images, current) {

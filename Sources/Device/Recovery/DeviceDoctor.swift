@@ -315,13 +315,19 @@ extension DeviceSession {
 
   /// Makes the changes pending, so that the next export carries them.
   func save(_ changes: [UnseenChange]) throws {
+    try savePreImages(of: changes)
+    try ExportedRows(self).noteAll()
+  }
+
+  /// Saves the pre-images with which the next export carries these changes. Leaves the digests of exported rows as they
+  /// are.
+  func savePreImages(of changes: [UnseenChange]) throws {
     let generation = try Capture.generation(in: database)
     for table in tables {
       try UnseenChanges.save(
         changes, of: table, generation: generation,
         stamp: { try Capture.tick(now: platform.clock.milliseconds(), in: database) }, in: database)
     }
-    try ExportedRows(self).noteAll()
   }
 
   /// Exports in the outbox that the hub already has.

@@ -158,6 +158,36 @@ struct ExportedRowTests {
     #expect(atHub.contains { $0["kind"]?.stringValue == "unseen" && $0["device_values"]?["name"] == "Swamp" })
   }
 
+  @Test("an export sends what was written unseen over an exported change as a new change of the row")
+  func sentAsNewChange() throws {
+    try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    export()
+    try takeAtHub(2)
+    try writeUnseen("UPDATE sites SET tree = NULL WHERE id = 'lake'")
+    try write("UPDATE trees SET height = 12 WHERE id = 1")
+    export()
+    try takeAtHub(3)
+    try fetch()
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT name, tree FROM sites WHERE id = 'lake'") == "Pond|NULL", "\(database)")
+    }
+    #expect(try kept().isEmpty)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
+  @Test("an export keeps what was written unseen over an exported change as one conflict if the archive is incomplete")
+  func exportWithoutArchive() throws {
+    try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    export()
+    try writeUnseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
+    try camp.remove("tablet/bundles/archive/camp-hub-tablet-1.satchel")
+    for height in [12, 13] {
+      try write("UPDATE trees SET height = \(height) WHERE id = 1")
+      export()
+      #expect(try kept() == ["Swamp"])
+    }
+  }
+
   @Test("a full bundle keeps what was written unseen over an exported change, also if the archive is not complete")
   func fullWithoutArchive() throws {
     try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
