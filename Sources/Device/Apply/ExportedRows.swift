@@ -3,6 +3,7 @@ import SatchelConflicts
 import SatchelRows
 import SatchelSQLite
 import SatchelValues
+import SatchelWorkspace
 
 /// Finds rows that were written unseen (capture missed the write) after an export carried their captured changes.
 /// Records these rows as conflicts.
@@ -23,6 +24,8 @@ final class ExportedRows {
   private(set) var found: [ConflictRecord] = []
   /// The rows that are recorded as conflicts, because they were written unseen.
   private var kept: Set<RowInTable> = []
+  /// The rows of the last export, as the archive shows them; nil: the archive has not been read.
+  private var sent: [Name: [RowKey: SentRow]]?
 
   private var database: Database { _read { yield session.database } }
   /// The first generation whose changes no export carries.
@@ -105,7 +108,7 @@ final class ExportedRows {
           return
         }
         if let known = try ExportedRowTable.row(name, in: database) {
-          try compare(exported, with: known, name, images, in: table.schema)
+          try compare(exported, with: known, name, images, in: table.schema, acknowledging: generation)
         }
         let sent = images[0].hubRow
         let refers = sent.map { sent in columns.keys.contains { !sent[$0].isNull } } ?? false
@@ -144,21 +147,47 @@ final class ExportedRows {
     touched = nil
   }
 
-  /// Records a row as a conflict if the row differs from the digest of its export.
+  /// Keeps a row as a conflict if the row differs from the digest of its export.
+  /// - Parameter generation: the first generation that the bundle does not acknowledge; nil: there is no bundle, or it
+  ///   acknowledges no change of the row.
   private func compare(
-    _ row: Row?, with known: ExportedRow, _ name: RowInTable, _ images: [PreImage], in schema: TableSchema
+    _ row: Row?, with known: ExportedRow, _ name: RowInTable, _ images: [PreImage], in schema: TableSchema,
+    acknowledging generation: Generation? = nil
   ) throws {
     // A hub of an earlier release cannot read conflicts of the kind `unseen`.
     guard known.digest != digest(row, in: schema), !kept.contains(name),
-      session.state.hubUnderstands.contains(.unseen),
-      let record = try session.record(ofUnseen: row, key: name.key, met: images[0].hubRow, in: schema)
+      session.state.hubUnderstands.contains(.unseen)
     else { return }
+    var hub = images[0].hubRow
+    if let generation, let sent = try sentRow(name, before: generation), sent != row { hub = sent }
+    guard let record = try session.record(ofUnseen: row, key: name.key, met: hub, in: schema) else { return }
     kept.insert(name)
     let now = session.platform.clock.milliseconds()
     if case .new = try ConflictTable.addMeeting(record, bundle: nil, noted: now, in: database) { found.append(record) }
   }
 
-  /// Whether this import has already recorded a row as a conflict.
+  /// Returns the row as the hub has it after the exported changes of earlier generations. Returns nil if the archive
+  /// does not show the row, and `.some(nil)` if these changes deleted it.
+  private func sentRow(_ name: RowInTable, before generation: Generation) throws -> Row?? {
+    guard let own = try sentRows()[name.table]?[name.key] else { return nil }
+    return .some(own.images.first { $0.generation >= generation }.map(\.row) ?? own.row)
+  }
+
+  /// The rows of the last export; empty if the archive is not complete. Reads all bundles since the last full bundle,
+  /// which takes time, so this is done only for a row that was written unseen.
+  private func sentRows() throws -> [Name: [RowKey: SentRow]] {
+    if let sent { return sent }
+    var rows: [Name: [RowKey: SentRow]] = [:]
+    if !session.isRebuilt {
+      do { rows = try DeviceHistory(session, at: session.stand()).sent } catch let error as WorkspaceError
+        where error.code == .noHistory
+      {}
+    }
+    sent = rows
+    return rows
+  }
+
+  /// Whether this import has already kept a row as a conflict.
   /// - Parameter former: the row before the bundle. The row may have another key by now.
   func isKept(_ former: RowInTable) -> Bool { !kept.isEmpty && kept.contains(former) }
 

@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelConflicts
 import SatchelMerge
 import SatchelRows
 import SatchelSQLite
@@ -67,10 +68,27 @@ extension ScopeApplier {
   }
 
   private func keep(_ local: Row?, key: RowKey, met hub: Row?, in rows: RowTable) throws {
-    guard local != hub, let record = try session.record(ofUnseen: local, key: key, met: hub, in: rows.schema) else {
-      return
-    }
+    guard local != hub, let record = try session.record(ofUnseen: local, key: key, met: hub, in: rows.schema),
+      try !isKeptEarlier(record)
+    else { return }
     try keep(record)
+  }
+
+  /// Whether an earlier import kept the same row with the same values, and this device knows no decision yet. The
+  /// bundle may bring the decision, and with it the row that replaces these values.
+  private func isKeptEarlier(_ record: ConflictRecord) throws -> Bool {
+    let known = try keptEarlier ?? openUnseen()
+    keptEarlier = known
+    return known[RowInTable(table: record.table, key: record.key)]?.contains {
+      $0.operation == record.operation && $0.deviceValues == record.deviceValues
+    } ?? false
+  }
+
+  private func openUnseen() throws -> [RowInTable: [ConflictRecord]] {
+    let records = try ConflictTable.list([.open], in: session.database).map(\.record).filter {
+      $0.kind == .unseen && $0.device == session.state.id && $0.user == session.state.user
+    }
+    return Dictionary(grouping: records) { RowInTable(table: $0.table, key: $0.key) }
   }
 }
 

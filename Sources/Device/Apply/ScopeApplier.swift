@@ -67,6 +67,9 @@ final class ScopeApplier {
   /// The unseen rows that this import turned into pending changes. The stamps of these changes are not the times of the
   /// writes.
   var takenUp: Set<RowInTable> = []
+  /// The rows that earlier imports kept, because they were written unseen, if no decision about them is known; nil: not
+  /// read yet.
+  var keptEarlier: [RowInTable: [ConflictRecord]]?
   /// The lost units; nil: no change belongs to a unit.
   let units: LostUnits?
   /// Whether the bundle continues the hub's history.

@@ -188,6 +188,29 @@ struct ExportedRowTests {
     }
   }
 
+  @Test("the hub's row wins over an unseen write by one decision, because the conflict shows the hub's row")
+  func decidedOnce() throws {
+    try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    export()
+    try writeUnseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
+    try writeAtHub("UPDATE trees SET height = 12 WHERE id = 1")
+    try takeAtHub(2)
+    try fetch()
+    #expect(try kept() == ["Swamp"])
+    export()
+    try takeAtHub(3)
+    let conflict = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first)
+    #expect(conflict["hub_values"]?["name"] == "Pond")
+    let id = try #require(conflict["id"]?.stringValue)
+    let outcome = camp.hub("conflicts", "resolve", id, "--keep", "hub")
+    #expect(outcome.code == 0, "\(outcome.error)")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Pond")
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT state FROM satchel_conflicts") == "resolved", "\(database)")
+    }
+  }
+
   @Test("a full bundle keeps what was written unseen over an exported change, also if the archive is not complete")
   func fullWithoutArchive() throws {
     try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
