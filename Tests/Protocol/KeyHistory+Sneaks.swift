@@ -7,8 +7,8 @@ extension KeyHistory {
   /// Writes a row of a device without triggers. Rows with changes that no export carries are left out, because the
   /// export would send their unseen content.
   ///
-  /// The row may still reach the hub. A trigger may have predicted its key for another row, and an export repeats
-  /// earlier changes with the present content.
+  /// The row may still reach the hub. A trigger may have predicted its key for another row, and an export sends an
+  /// unseen write over an exported row as a new change.
   func sneak(in app: KeyApp, of index: Int) throws {
     let ghost = "ghost \(sneaked.count + 1)"
     let statement: String? =
