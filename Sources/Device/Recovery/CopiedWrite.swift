@@ -30,9 +30,10 @@ struct CopiedWrite {
   ///   - image: the row before its first write in the copy's last generation.
   ///   - lines: the exported changes that may have writes in common with it, oldest first.
   ///   - exported: when the first export after the copy was made; nil: there is none.
+  ///   - isUnseen: whether no trigger recorded the write. Then nothing shows whether it was made before the copy.
   static func find(
-    _ image: PreImage, to current: Row?, exported lines: [ChangeLine], at exported: Stamp?, in table: TrackedTable,
-    _ database: borrowing Database
+    _ image: PreImage, to current: Row?, exported lines: [ChangeLine], at exported: Stamp?, isUnseen: Bool,
+    in table: TrackedTable, _ database: borrowing Database
   ) throws -> CopiedWrite? {
     let isChanged = image.row != current
     func whole(_ origin: Origin) -> CopiedWrite? {
@@ -45,6 +46,16 @@ struct CopiedWrite {
     }
     let rules = MergeRules(table.rules, schema: table.schema)
     let end = try lines.reduce(image.row) { try $1.end(from: $0, in: table.schema, by: rules, database) }
+    /// The part of the write that is in no export, if both databases may contain the write.
+    func beyondCommon() -> CopiedWrite? {
+      if rules.isUnclear(from: image.row, to: current, and: end) {
+        // If the copy deleted the row, the delete starts from the exported row.
+        return CopiedWrite(
+          image: current == nil ? image.with(row: end) : image, current: current, origin: .unclear)
+      }
+      return rest(image.with(row: end), to: rules.joined(current, from: image.row, with: end))
+    }
+    if isUnseen { return beyondCommon() }
     // An earlier repair already brought this write from the copy. A part of the write may have lost on other values.
     if lines.contains(where: { $0.stamp == image.stamp && $0.generation != image.generation }) { return nil }
     if line.stamp == image.stamp, end == current { return nil }
@@ -60,12 +71,7 @@ struct CopiedWrite {
     if exportedFirst.isOnly { return rest(image.with(row: end), to: current) }
     // An earlier repair may have brought the write of another copy, which was written later than this copy.
     if line.generation == image.generation, image.stamp <= line.stamp { return whole(.former) }
-    if rules.isUnclear(from: image.row, to: current, and: end) {
-      // If the copy deleted the row, the delete starts from the exported row.
-      return CopiedWrite(
-        image: current == nil ? image.with(row: end) : image, current: current, origin: .unclear)
-    }
-    return rest(image.with(row: end), to: rules.joined(current, from: image.row, with: end))
+    return beyondCommon()
   }
 
   /// Whether another row has all changes of a row. Before the export, an import may have undone the other columns of a

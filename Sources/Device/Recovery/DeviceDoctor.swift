@@ -97,9 +97,11 @@ extension DeviceWorkspace {
     }
     try report.admit(session.database, at: databasePath, session.damage, of: .device)
     if let newest = try session.unknownExport() {
-      if !session.damage.isEmpty {
+      let wasDamaged = !session.damage.isEmpty
+      var unseen: [UnseenChange] = []
+      if wasDamaged {
         // First, the writes that the triggers missed in the old copy become pending changes.
-        do { try session.repair(missing, &report) } catch let error as WorkspaceError
+        do { unseen = try session.repair(missing, &report) } catch let error as WorkspaceError
           where error.code == .noHistory
         {
           throw WorkspaceError.damagedOldCopy(session.damage[0])
@@ -110,10 +112,13 @@ extension DeviceWorkspace {
         }
         session = try examined()
       }
-      try session.database.applyTransaction(runMode, to: session.tables.map(\.name)) {
-        try RollForward(session, to: newest).run()
+      if wasDamaged {
+        let finding = session.oldCopy(newest)
+        try session.rollForward(to: newest, unseen)
+        report.add(finding)
+      } else {
+        try session.rollForward(to: newest, comparing: missing, &report)
       }
-      report.add(session.oldCopy(newest, hint: nil))
       // In a dry run, the old database is still in place, so the next steps are left out.
       if runMode == .dryRun {
         report.isRepaired = true
@@ -241,12 +246,15 @@ extension DeviceSession {
   fileprivate func examine(_ report: inout DoctorReport) throws {
     try examineHub(&report)
     if let highest = try unknownExport() {
-      report.add(oldCopy(highest, hint: nil))
-      if damage.isEmpty { return }
       do {
         try lookForUnseen(&report)
+        report.add(oldCopy(highest))
       } catch let error as WorkspaceError where error.code == .noHistory {
-        report.add(Finding(WorkspaceError.damagedOldCopy(damage[0])))
+        report.add(damage.isEmpty ? oldCopyToKeep(highest) : oldCopy(highest))
+        if let damage = damage.first { report.add(Finding(WorkspaceError.damagedOldCopy(damage))) }
+      } catch {
+        report.add(oldCopy(highest))
+        throw error
       }
       return
     }
@@ -285,17 +293,17 @@ extension DeviceSession {
     report.add(changes, of: tables)
   }
 
-  fileprivate func oldCopy(_ highest: SequenceNumber, hint: String?) -> Finding {
-    Finding(
-      .olderDatabase,
-      """
+  func oldCopy(_ highest: SequenceNumber, _ more: String? = nil) -> Finding {
+    let words = """
       The database had made \(state.sequence) exports, and this workspace holds export \(highest): the database was \
       replaced by an older copy.
-      """,
-      hint: hint)
+      """
+    return Finding(.olderDatabase, [words, more].compactMap(\.self).joined(separator: " "))
   }
 
-  fileprivate func repair(_ missing: MissingRows, _ report: inout DoctorReport) throws {
+  /// Returns the changes that the triggers missed. They are pending changes now.
+  @discardableResult
+  fileprivate func repair(_ missing: MissingRows, _ report: inout DoctorReport) throws -> [UnseenChange] {
     let remade = try missing == .putBack ? tables.madeAgain(in: database) : []
     for finding in try lostCounts() { report.add(finding) }
     let changes = try transaction(workspace.runMode, puttingBack: remade) {
@@ -311,6 +319,7 @@ extension DeviceSession {
       report.add(Finding(.staleFile, "bundles/outbox/\(name) did not need to be carried any more."))
     }
     if workspace.runMode == .commit { try moveToSent(below: state.acknowledged.next) }
+    return changes
   }
 
   /// Makes the changes pending, so that the next export carries them.

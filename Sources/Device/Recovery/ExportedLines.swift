@@ -34,9 +34,13 @@ struct ExportedLines {
   /// The exported changes of a row that may have writes in common with a write of the copy, oldest first.
   ///
   /// After an earlier repair, the write of another copy has a later generation, and still the same first stamp.
-  /// - Parameter image: the row before the write of the copy.
-  func lines(of row: RowInTable, begunAs image: PreImage) -> [ChangeLine] {
+  /// - Parameters:
+  ///   - image: the row before the write of the copy.
+  ///   - isUnseen: whether no trigger recorded the write. Then any exported change may contain it, because the newer
+  ///     database may have found the write in any generation.
+  func lines(of row: RowInTable, begunAs image: PreImage, isUnseen: Bool) -> [ChangeLine] {
     let lines = told[row, default: []].map(\.line)
+    if isUnseen { return lines.sorted { $0.generation ?? .zero < $1.generation ?? .zero } }
     let common = image.first.map { first in lines.filter { $0.first?.stamp == first.stamp } } ?? []
     if common.isEmpty { return lines.filter { $0.generation == generation } }
     return common.sorted { $0.generation ?? .zero < $1.generation ?? .zero }

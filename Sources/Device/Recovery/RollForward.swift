@@ -26,7 +26,8 @@ struct RollForward {
 
   private var database: Database { _read { yield session.database } }
 
-  init(_ session: DeviceSession, to newest: SequenceNumber) throws {
+  /// - Parameter unseen: the rows of the copy with writes that no trigger recorded. The writes are pending changes now.
+  init(_ session: DeviceSession, to newest: SequenceNumber, unseen: Set<RowInTable> = []) throws {
     self.session = session
     self.newest = newest
     let numbers = try session.archive.numbers(session.incomingPrefix)
@@ -45,7 +46,7 @@ struct RollForward {
     try recollection.takeUpKeys()
     let stoodOn = try bundles.stood(newest)
     try Capture.settle(session.tables, in: session.database)
-    writes = try Self.ownWrites(session, bundles, recollection.exports)
+    writes = try Self.ownWrites(session, bundles, recollection.exports, unseen)
     history = try DeviceHistory(
       session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)),
       since: WritesSince(session.state.received, about: writes.mapValues { Set($0.keys) }))
@@ -103,7 +104,7 @@ struct RollForward {
   /// The writes of the copy that no export contains. These writes were made after the copy replaced the newer database,
   /// or were never exported.
   private static func ownWrites(
-    _ session: DeviceSession, _ bundles: ArchivedBundles, _ exports: [SequenceNumber]
+    _ session: DeviceSession, _ bundles: ArchivedBundles, _ exports: [SequenceNumber], _ unseen: Set<RowInTable>
   ) throws -> [Name: [RowKey: CopiedWrite]] {
     let generation = Generation(session.state.sequence.rawValue)
     var written: [Name: [RowKey: (image: PreImage, current: Row?)]] = [:]
@@ -122,9 +123,11 @@ struct RollForward {
     var writes: [Name: [RowKey: CopiedWrite]] = [:]
     for table in session.tables {
       for (key, own) in written[table.name, default: [:]] {
-        let lines = told.lines(of: RowInTable(table: table.name, key: key), begunAs: own.image)
+        let row = RowInTable(table: table.name, key: key)
+        let isUnseen = unseen.contains(row)
+        let lines = told.lines(of: row, begunAs: own.image, isUnseen: isUnseen)
         writes[table.name, default: [:]][key] = try CopiedWrite.find(
-          own.image, to: own.current, exported: lines, at: exported, in: table, session.database)
+          own.image, to: own.current, exported: lines, at: exported, isUnseen: isUnseen, in: table, session.database)
       }
     }
     return writes

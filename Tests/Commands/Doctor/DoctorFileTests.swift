@@ -136,6 +136,55 @@ struct DoctorFileTests {
     #expect(try camp.rows("tablet/data.sqlite", query) == "r0|cold|3\nr1|one|4")
   }
 
+  @Test("writes that no trigger recorded in an old copy are taken up too, although its triggers are whole again")
+  func unseenInOldCopy() throws {
+    let camp = try CommandLineFixture.watched()
+    let copy = try camp.read("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    try camp.writeUnseen(
+      "tablet/data.sqlite",
+      "UPDATE reviews SET stars = 3 WHERE id = 'r0'; INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'steep')")
+    let before = try camp.read("tablet/data.sqlite")
+    let unseen = "reviews: 1 inserted, 1 updated, 0 deleted unseen."
+    let looked = camp.device("tablet", "doctor").out
+    #expect(looked.contains("an old copy of itself") && looked.contains(unseen), "\(looked)")
+    #expect(camp.device("tablet", "doctor", "--repair", "--dry-run").out.contains(unseen))
+    #expect(try camp.read("tablet/data.sqlite") == before)
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0 && repaired.out.contains("\(unseen) Taken up."), "\(repaired)")
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    camp.deliver("tablet", 3)
+    let query = "SELECT id, words, stars FROM reviews WHERE author = 'ann' ORDER BY id"
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try camp.rows(database, query) == "r0|cold|3\nr1|one|4\nr3|steep|3")
+    }
+  }
+
+  @Test("if no bundle shows the former rows of an old copy, the repair keeps the copy and names it")
+  func unseenInOldCopyOfLongAgo() throws {
+    let camp = try CommandLineFixture.watched()
+    let copy = try camp.read("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    camp.hub("emit", "--device", "tablet", "--full")
+    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel"))
+    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    try camp.writeUnseen("tablet/data.sqlite", "UPDATE reviews SET stars = 3 WHERE id = 'r0'")
+    #expect(camp.device("tablet", "doctor").out.contains("A repair keeps it"))
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired)")
+    let folder = "tablet/bundles/archive/former"
+    let kept = try FileManager.default.contentsOfDirectory(atPath: camp.path(folder))
+      .filter { $0.hasPrefix("data-before-repair-") && $0.hasSuffix(".sqlite") }
+    #expect(kept.count == 1 && kept.allSatisfy { repaired.out.contains($0) }, "\(repaired)")
+    let query = "SELECT words, stars FROM reviews WHERE id IN ('r0', 'r1') ORDER BY id"
+    for name in kept { #expect(try camp.rows("\(folder)/\(name)", query) == "cold|3\nquiet|4") }
+    #expect(try camp.rows("tablet/data.sqlite", query) == "cold|1\none|4")
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
   @Test("an old copy without triggers, from a time without any bundle, is not touched")
   func damagedOldCopyOfLongAgo() throws {
     let camp = try CommandLineFixture.watched()

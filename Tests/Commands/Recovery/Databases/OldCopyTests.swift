@@ -210,6 +210,20 @@ struct OldCopyTests {
     #expect(try conflicts("open") == "0" && conflicts("settled") == "0")
   }
 
+  @Test("what no trigger recorded before the copy was made, and the newer database found, does not count twice")
+  func foundInBoth() throws {
+    try camp.writeUnseen(
+      "tablet/data.sqlite",
+      "UPDATE counts SET n = n + 2, words = 'unseen' WHERE id = 1; INSERT INTO counts VALUES (3, 5, 'new', '[]')")
+    try keepCopy()
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    _ = try camp.export("tablet")
+    try putBack()
+    try repair(expecting: "1|2|unseen|[]\n2|0|two|[]\n3|5|new|[]")
+    // Nothing shows whether the copy and the newer database have both counts in common.
+    #expect(try conflicts("open") == "1")
+  }
+
   @Test("what the last export lost on a later import is kept, although that export never arrives")
   func lostOnImport() throws {
     try keepCopy()
