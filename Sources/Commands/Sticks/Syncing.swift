@@ -213,8 +213,11 @@ struct Syncing {
     for outgoing in outgoing {
       var (placing, words) = (nil as Placing?, outgoing.words)
       var failure = outgoing.failure
+      // At a device, a bundle that could not be made failed because of the device itself, and not because of the hub.
+      var about: TerminalText = tool == DeviceTool.name ? "" : "\(outgoing.to): "
       do { placing = try put(outgoing, cut) } catch {
         failure = Failure(error)
+        about = "\(outgoing.to): "
         words += " It could not be put on the stick."
       }
       switch placing {
@@ -229,7 +232,7 @@ struct Syncing {
       if idle <= 3 || outgoing.file != nil || failure != nil { text += "For \(outgoing.to): \(words)\n" }
       if let failure {
         failures += 1
-        tell("\(outgoing.to): ", failure, &answer)
+        tell(about, failure, &answer)
       }
       documents.append(Self.json(outgoing, placing))
     }
