@@ -64,6 +64,15 @@ extension ConflictTable {
       ])
   }
 
+  /// Opens a settled conflict, so that a person must decide it. If there is no new note, the conflict's note stays.
+  public static func openSettled(_ id: ConflictID, note: String?, in database: borrowing Database) throws {
+    try database.run(
+      """
+      UPDATE satchel_conflicts SET state = 'open', told = NULL, note = coalesce(:note, note)
+      WHERE id = :id AND state = 'settled'
+      """, ["id": .string(id.text), "note": note.map { .string($0) } ?? .null])
+  }
+
   /// Opens the later changes that wait behind these records: changes of the same rows by the same device. A person
   /// must then decide them.
   public static func openHeld(behind records: [ConflictRecord], in database: borrowing Database) throws {

@@ -172,6 +172,23 @@ extension ConflictTable {
       """, ["device": .string(device.text)])
   }
 
+  /// Whether a device reports an open conflict to the hub again that the hub had reported, and the hub is not known to
+  /// have this report.
+  /// - Parameters:
+  ///   - number: the last export that the hub acknowledged.
+  ///   - isLost: whether the hub has lost its own report, so that `reportOpenAgain` follows.
+  public static func isReportedAgain(
+    _ id: ConflictID, after number: Int64, isLost: Bool, in database: borrowing Database
+  ) throws -> Bool {
+    try database.first(
+      """
+      SELECT 1 FROM satchel_conflicts
+      WHERE id = :id AND state = 'open' AND kind = 'update/update' AND unit IS NULL AND bundle IS NOT NULL
+        AND (told IS NULL OR told > :number OR told = 0 AND :lost)
+      """, ["id": .string(id.text), "number": .integer(number), "lost": .integer(isLost ? 1 : 0)]
+    ) { _ in true } ?? false
+  }
+
   /// Stores the hub's present record of a conflict, and marks it as not yet reported to the other replica.
   public static func correct(
     _ record: ConflictRecord, at time: Int64, hidden: HiddenPart, in database: borrowing Database

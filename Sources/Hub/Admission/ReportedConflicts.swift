@@ -50,7 +50,10 @@ struct ReportedConflicts {
       try check(tableOf: line, among: &tables)
       var record = keys.translated(translation.present(line))
       taken.reported.insert(.init(record))
-      guard let id = try newID(of: line, among: family) else { return }
+      guard let id = try newID(of: line, among: family) else {
+        if try openAgain(line) { taken.count += 1 }
+        return
+      }
       (record.id, record.user) = (id, device.user)
       record.stamp = min(line.stamp, latest)
       // The decision and its user come later, as a resolution in the same bundle.
@@ -101,6 +104,32 @@ struct ReportedConflicts {
       ? doubtful.contain(laterOf: record.stamp, past) : doubtful.contains(record.stamp) || doubtful.contains(past)
     if !isInDoubt { return false }
     (record.state, record.note) = (.open, DoubtfulOrder.words)
+    return true
+  }
+
+  private static let laterCounts =
+    "The hub was set back, and the device's later change is in the row now. To take the hub's value, use --set."
+
+  /// Opens a conflict of the lost time again that the hub has settled by stamps since it was set back, although a
+  /// person decides by the table's rules. Each conflict is opened only once, and never after a person's decision.
+  ///
+  /// If the hub's conflict stays settled, the device receives it again, because the device has it open.
+  /// - Returns: whether the conflict was opened.
+  private func openAgain(_ line: ConflictRecord) throws -> Bool {
+    let histories = [device.id, device.continues].compactMap(\.self)
+    guard line.state == .open, let known = try store.conflict(called: line.id, by: histories), known.decision == nil,
+      known.record.state == .settled, known.record.kind == .updateUpdate, known.record.unit == nil
+    else { return false }
+    let id = known.record.id
+    // Stamps alone decided the conflict if the change is of an earlier epoch.
+    guard let place = store.place(of: known.record.table), known.record.asksPerson(by: store.tables[place].rules),
+      try ConflictTable.since(id, in: store.database) == nil, try store.addReport(ofFound: id, called: line.id)
+    else {
+      try ConflictTable.retell(id, in: store.database)
+      return false
+    }
+    let isDevices = known.record.winners.contains { $0.winner == .device }
+    try ConflictTable.openSettled(id, note: isDevices ? Self.laterCounts : nil, in: store.database)
     return true
   }
 

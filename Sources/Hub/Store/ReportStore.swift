@@ -64,6 +64,15 @@ extension HubStore {
       ["conflict": .string(id.text), "called": .string(name.text)])
   }
 
+  /// Records that a device reported a conflict that the hub had found before.
+  /// - Returns: whether this report of the conflict is the first one.
+  func addReport(ofFound id: ConflictID, called name: ConflictID) throws -> Bool {
+    try database.run(
+      "INSERT OR IGNORE INTO satchel_reports (conflict, called, found) VALUES (:conflict, :called, 1)",
+      ["conflict": .string(id.text), "called": .string(name.text)])
+    return database.changes > 0
+  }
+
   /// Whether the hub knows this conflict only from a device.
   func isReport(_ id: ConflictID) throws -> Bool {
     try database.first(

@@ -48,8 +48,11 @@ extension DeviceSession {
   }
 
   /// Stores the hub's reports about changes of this device that the hub could not apply as they were.
+  /// - Parameter scope: the scope of the bundle, if the bundle is being imported.
   @discardableResult
-  func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> ConflictOutcomes {
+  func takeConflicts(
+    of bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope? = nil, at now: Int64
+  ) throws -> ConflictOutcomes {
     var reported = ConflictOutcomes()
     let id = bundle.manifest.bundle
     try bundle.eachConflict { record in
@@ -57,9 +60,22 @@ extension DeviceSession {
       let known = try ConflictTable.conflict(record.id, in: database)?.record
       if record.isTakenLate ? known?.isTakenLate != true : known == nil { reported.add(record) }
       if try !ConflictTable.add(record, bundle: id, noted: now, told: 0, in: database) {
+        if let scope, let known, try staysOpen(known, though: record, in: scope) { return }
         try ConflictTable.update(record, at: now, in: database)
       }
     }
     return reported
+  }
+
+  /// Whether a conflict of the lost time stays open here although the hub, which was set back, has settled it by
+  /// stamps. This device reports the conflict again, and then the hub opens it or reports it as settled again.
+  private func staysOpen(
+    _ known: ConflictRecord, though record: ConflictRecord, in scope: Manifest.Scope
+  ) throws -> Bool {
+    guard record.state == .settled, let table = tables.first(where: { $0.name == known.table }),
+      known.asksPerson(by: table.rules)
+    else { return false }
+    return try ConflictTable.isReportedAgain(
+      known.id, after: scope.acknowledged.rawValue, isLost: scope.epoch != state.epoch, in: database)
   }
 }

@@ -187,7 +187,7 @@ final class ScopeWriting {
     try PrimaryKeyCollisions.takeBlocks(
       of: bundle, after: state.received, session.tables, device: state.id, in: database)
     try session.reach(ImportWrite.conflicts)
-    let told = try session.takeConflicts(of: bundle, at: now)
+    let told = try session.takeConflicts(of: bundle, scope, at: now)
     let kept = try session.keptRows().filter { !asked.contains($0.record.id) }
     try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: state.base.rawValue, in: database)
     try ResolutionTable.forget(ofOthersThan: manifest.user, before: session.acknowledgedGeneration, in: database)

@@ -109,4 +109,54 @@ struct ReplacedValueTests {
     // The columns are: the base value, the hub's value, the device's value, the winning side, and the value now.
     #expect(lines.contains("name Hill lost tablet device tablet"), "\(shown)")
   }
+
+  /// The phone and the tablet change the same value, and the hub asks a person. Then the hub is set back to the time
+  /// before both changes.
+  private func loseQuestion() throws {
+    try open(policy: "manual")
+    try camp.keepHub()
+    try rename("phone/data.sqlite", to: "phone")
+    try camp.carry("phone")
+    try rename("tablet/data.sqlite", to: "tablet")
+    try camp.carry("tablet", rounds: 2)
+    for database in [office, "tablet/data.sqlite"] { #expect(try camp.rows(database, conflicts) == question) }
+    try camp.putBackHub()
+    try camp.remove("stick")
+  }
+
+  private let question = #"open|{"name":"phone"}|{"name":"tablet"}"#
+
+  @Test("with `manual`, stamps do not answer an open question of the lost time, and a person answers it once")
+  func settledByStamps() throws {
+    try loseQuestion()
+    try camp.deliverAgain(["phone", "tablet"], rounds: 3)
+    for database in [office, "tablet/data.sqlite"] { #expect(try camp.rows(database, conflicts) == question) }
+    #expect(try camp.rows(office, "SELECT name FROM sites") == "tablet")
+    let id = try camp.rows(office, "SELECT id FROM satchel_conflicts")
+    #expect(camp.hub("conflicts", "show", id).out.contains("use --set"))
+    #expect(camp.hub("conflicts", "resolve", id, "--set", "name=phone").code == 0)
+    for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    for database in [office, "tablet/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT state FROM satchel_conflicts") == "resolved")
+      #expect(try camp.rows(database, "SELECT name FROM sites") == "phone")
+    }
+  }
+
+  @Test("a device's old report does not open a conflict that a person has decided since")
+  func decidedBeforeReport() throws {
+    try loseQuestion()
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    try camp.carry("phone", rounds: 2)
+    let state = "SELECT state FROM satchel_conflicts"
+    try camp.makeFolder("stick")
+    for _ in 0..<4 where try camp.rows(office, state) != "settled" {
+      camp.device("tablet", "sync", camp.path("stick"))
+      camp.hub("sync", camp.path("stick"))
+    }
+    #expect(try camp.rows(office, state) == "settled")
+    let id = try camp.rows(office, "SELECT id FROM satchel_conflicts")
+    #expect(camp.hub("conflicts", "resolve", id, "--keep", "hub").code == 0)
+    try camp.carry("tablet", rounds: 3)
+    for database in [office, "tablet/data.sqlite"] { #expect(try camp.rows(database, state) == "resolved") }
+  }
 }
