@@ -20,6 +20,14 @@ enum BackupUse {
       Name the folder keys of the hub that made this backup, or a copy of it: --keys DIR. If these keys are lost: \
       --new-keys, with --fingerprint.
       """
+    case (.encryption(.noMatch), .restore):
+      """
+      Only a key of the hub that made this backup opens it, or an escrow key of its dataset. With a copy of the newest \
+      keys/: --keys DIR. With an escrow key: open the file with age -d -i KEY -o NEW-FILE FILE, and restore NEW-FILE. \
+      Without these keys no one can open the backup. Make a new hub with satchel-hub init, and move each device to it: \
+      satchel renew --hub --request FILE
+      """
+    case (.encryption(.noMatch), .verification): "Another hub made this backup, or this hub with keys that are lost."
     case (.unknownKey, .verification): "Another hub made this backup, or this hub with keys that are lost."
     case (.truncated, .restore), (.digest, .restore), (.notABundle, .restore), (.trailingData, .restore):
       "Copy the backup again from the disk on which it was made, or take an older backup."

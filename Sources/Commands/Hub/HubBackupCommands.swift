@@ -48,6 +48,14 @@ extension HubTool {
 
           """
       }
+      if report.needsOwnKeys {
+        answer.warnings +=
+          """
+          The backup is encrypted, and only the hub's keys can open it. Without a copy of keys/ in a safe place it is \
+          useless. The dataset names no other key (escrow).
+
+          """
+      }
       return answer
     }
   }

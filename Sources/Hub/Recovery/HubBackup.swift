@@ -17,6 +17,9 @@ public struct BackupReport: Sendable {
   /// The number of archived bundles in the backup.
   public let bundles: Int
   public let hasSecretKeys: Bool
+  /// Whether the new backup opens only with the hub's own keys: it is encrypted, and the dataset names no escrow key.
+  /// False in the report of a verification.
+  public internal(set) var needsOwnKeys = false
 }
 
 /// Whether a backup contains the hub's secret keys. A person with these keys can sign as the hub, and can read bundles
@@ -71,8 +74,10 @@ extension HubWorkspace {
         // The backup is complete. If this record is not made, devices only store more exports than they need to.
         do { try store.noteBackedUp() } catch let error as SQLiteError where error.kind == .busy {}
       }
-      return report(
+      var result = report(
         sealed.manifest, store.identity.epoch, cursor, bytes, names + lost.map { BackedUpFile.archived($0) })
+      result.needsOwnKeys = !recipients.isEmpty && store.dataset.escrow.isEmpty
+      return result
     }
   }
 

@@ -69,6 +69,18 @@ import Testing
     #expect(try !camp.everything().keys.contains { $0.hasPrefix("other") })
   }
 
+  @Test("a backup that only the hub's keys open says so, and a restore without these keys names the ways out")
+  func encryptedWithoutKeys() throws {
+    let made = camp.hub("backup", file, "--encrypt")
+    #expect(made.code == 0)
+    #expect(made.error.contains("only the hub's keys can open it"))
+    #expect(!camp.hub("backup", camp.path("plain.satchel")).error.contains("can open it"))
+    let words = try fingerprint()
+    let lost = camp.hubAnywhere("restore", file, camp.path("new"), "--new-keys", "--fingerprint", words)
+    #expect(lost.code == 3)
+    for way in ["--keys DIR", "age -d -i KEY", "satchel renew --hub"] { #expect(lost.error.contains(way), "\(way)") }
+  }
+
   @Test(
     "one flipped byte anywhere is found, by --verify and by restore, and nothing is made",
     arguments: [0.01, 0.3, 0.6, 0.99])
