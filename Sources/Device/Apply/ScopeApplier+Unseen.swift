@@ -68,6 +68,8 @@ extension ScopeApplier {
   }
 
   private func keep(_ local: Row?, key: RowKey, met hub: Row?, in rows: RowTable) throws {
+    // A row that the hub marks as deleted agrees with a delete on this device.
+    if local == nil, let hub, rows.rules.deleting(hub, like: hub) == hub { return }
     guard local != hub, let record = try session.record(ofUnseen: local, key: key, met: hub, in: rows.schema),
       try !isKeptEarlier(record)
     else { return }

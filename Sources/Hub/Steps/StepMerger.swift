@@ -298,8 +298,8 @@ final class StepMerger {
     return nil
   }
 
-  /// Records the disagreement of a merged step. If there is none, records whether the device must receive the row. The
-  /// caller has written and logged the row before.
+  /// Records the disagreement of a merged step, and whether the device must receive the row. The caller has written and
+  /// logged the row before.
   /// - Parameters:
   ///   - hub: the row before the step.
   ///   - past: the history of the row before the step.
@@ -312,9 +312,13 @@ final class StepMerger {
       try note(
         disagreement, step.with(step.change.counted(in: disagreement)), met: hub, in: place,
         note: isUncertain(disagreement, step, onto: hub, with: past, in: place) ? Self.mayBeCounted : words)
-    } else if step.isShownByHub(result.row, over: hub) {
-      let equal = try equalCursor(step, onto: hub, with: past, in: place)
+      if !disagreement.isWonByDevice { return }
+    }
+    if step.isShownByHub(result.row, over: hub) {
+      let equal = try result.disagreement == nil ? equalCursor(step, onto: hub, with: past, in: place) : nil
       try store.owe(step.key, in: place, to: device.id, equalAt: equal)
+    } else if step.isAltered(in: result.row), try scope.maySee(step.key, in: place) {
+      try store.owe(step.key, in: place, to: device.id)
     }
   }
 
@@ -440,7 +444,7 @@ final class StepMerger {
 }
 
 extension Step {
-  /// Whether the device must receive the row although there is no disagreement. There are three cases.
+  /// Whether the device must receive the row although its change was accepted. There are three cases.
   /// - The device deleted a row that the hub only marks as deleted.
   /// - The device inserted a row that the hub has. The row counts as the device's own, even if its user may not see it.
   /// - The device brought a row that was deleted in the meantime.
@@ -450,5 +454,12 @@ extension Step {
     case .insert: hub != nil || row == nil
     case .update: false
     }
+  }
+
+  /// Whether the hub's row has another value than an update of the device gave it. For example, the device counted on
+  /// from a value that the hub never had, so the hub added only the difference.
+  fileprivate func isAltered(in row: Row?) -> Bool {
+    guard case .update(let changes) = change, let row else { return false }
+    return changes.contains { row[$0.column] != $0.value }
   }
 }

@@ -118,6 +118,22 @@ struct DeleteTests {
     #expect(try kinds() == [])
   }
 
+  @Test(
+    "soft: a device whose delete wins gets the marked row, without a conflict of its own",
+    arguments: ["device", "newest"])
+  func softWon(policy: String) throws {
+    try open(#""conflict": "\#(policy)", "delete": "soft", "deleted": "gone""#)
+    // The row that the device deletes is not the row that the hub has.
+    try camp.writeUnseen("tablet/data.sqlite", "UPDATE notes SET words = 'unseen'")
+    try camp.sql("tablet/data.sqlite", "DELETE FROM notes")
+    camp.deliver("tablet", 1)
+    #expect(try kinds() == ["delete/update"])
+    camp.answer("tablet", 2)
+    for database in ["office.sqlite", "tablet/data.sqlite"] { #expect(try notes(database) == "n|first|1") }
+    camp.deliver("tablet", 2)
+    #expect(try kinds() == ["delete/update"])
+  }
+
   @Test("soft: a decision for a device's delete marks the row, on either side", arguments: [true, false])
   func softDecided(atTheHub: Bool) throws {
     try open(#""conflict": "manual", "delete": "soft", "deleted": "gone""#)
