@@ -95,7 +95,7 @@ struct UnnamedFileTests: PhotoStory {
     let dropped = camp.path("hub/bundles/inbox/dropped.satchel")
     try FileManager.default.copyItem(atPath: bundle, toPath: dropped)
     let outcome = camp.hub("compact")
-    #expect(outcome.out.contains("All of files/ stays: 1 bundle"), "\(outcome.out)")
+    #expect(outcome.out.contains("All of files/ stays. First settle 1 bundle"), "\(outcome.out)")
     camp.hub("import", dropped)
     #expect(try (compact()["attached"], compact()["attached_wait"]) == (0, 0))
     #expect(content("trees/oak.jpg", in: "hub") != nil)
