@@ -51,8 +51,8 @@ extension ScopeApplier {
     return .some(witness.isMoved(key, in: schema) ? current : witness.withNewKeys(current, in: schema))
   }
 
-  /// Whether a row still refers to a row that left with this bundle. The referring row has no pending changes: it was
-  /// written unseen, or the hub also has it without its parent.
+  /// Whether a row still refers to a row that left with this bundle, or to a value that the bundle replaced. The
+  /// referring row has no pending changes: it was written unseen, or the hub also has it without its parent.
   func isAnyLeftWithoutParent() throws -> Bool {
     guard let departed, !departed.isEmpty else { return false }
     // Very many rows may have left. If the database reports its writes, the lookups can make an index.
@@ -63,8 +63,19 @@ extension ScopeApplier {
         let table = try lookups.tableWithOrphans(of: row, becoming: nil, rows.schema, in: session.database)
         if table != nil { return true }
       }
+      for row in departed.changed(of: rows.name) {
+        // A child with pending changes stays as it is, because the hub decides about it after the next export.
+        let isAny = try lookups.hasOrphan(of: row, rows.schema, in: session.database) { table, key in
+          try !isPending(key, in: table)
+        }
+        if isAny { return true }
+      }
     }
     return false
+  }
+
+  private func isPending(_ key: RowKey, in table: Name) throws -> Bool {
+    try pending[table]?.images(of: key).isEmpty == false
   }
 
   private func keep(_ local: Row?, key: RowKey, met hub: Row?, in rows: RowTable) throws {

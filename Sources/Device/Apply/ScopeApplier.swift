@@ -57,7 +57,8 @@ final class ScopeApplier {
   let orphans: RowsWithoutParent
   let restoredParents: RestoredParents
   let deletedChildren: DeletedChildren
-  /// The rows that left with this bundle. nil: the bundle is no delta, or it is imported again to rebuild a database.
+  /// The rows that left with this bundle, or lost referenced values. nil: the bundle is no delta, or it is imported
+  /// again to rebuild a database.
   let departed: DepartedRows?
   /// The rows of exported units that the hub did not take, each with the conflict that this bundle brings.
   var refusedUnits: [RowInTable: ConflictRecord] = [:]
@@ -180,9 +181,9 @@ final class ScopeApplier {
     }
     guard let change = Change(from: current, to: target) else { return }
     if target == nil { removed += 1 } else { written += 1 }
-    if target == nil, let current {
-      orphans.note(current, of: rows.schema)
-      departed?.note(current, of: rows.schema)
+    if let current {
+      if target == nil { orphans.note(current, of: rows.schema) }
+      departed?.note(current, becoming: target, of: rows.schema)
     }
     if let target { restoredParents.note(target, over: current, of: rows.schema) }
     if current == nil { deletedChildren.note(images, of: rows.schema) }
@@ -386,6 +387,7 @@ final class ScopeApplier {
       return nil
     }
     restoredParents.note(row, over: current, of: rows.schema)
+    if let current { departed?.note(current, becoming: row, of: rows.schema) }
     return Blocked(table: rows, key: key, row: row, stamp: images.last?.stamp ?? .zero, isHubs: true)
   }
 }

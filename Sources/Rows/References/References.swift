@@ -11,7 +11,8 @@ public final class ReferenceLookup {
   public let key: ForeignKey
   /// The table with the foreign key.
   public let child: Name
-  private let sql: String
+  /// The part of the statement after its columns.
+  private let source: String
   private var prepared: KeptStatement?
   /// nil if the table is not in the dataset. Its writes are not reported, so it can have no `ReferenceIndex`.
   private let lookup: LookupColumns?
@@ -25,10 +26,12 @@ public final class ReferenceLookup {
   /// The number of lookups in a transaction before the index is made. An index costs as much as some tens of lookups.
   public static let lookupsBeforeIndex = 50
 
-  private init(_ key: ForeignKey, child: Name, sql: String, _ lookup: LookupColumns?, own: ReferenceIndex.OwnRow) {
+  private init(
+    _ key: ForeignKey, child: Name, from source: String, _ lookup: LookupColumns?, own: ReferenceIndex.OwnRow
+  ) {
     self.key = key
     self.child = child
-    self.sql = sql
+    self.source = source
     self.lookup = lookup
     self.own = own
   }
@@ -44,7 +47,7 @@ public final class ReferenceLookup {
       columns.count == key.parentColumns.count
       ? parent.map { LookupColumns(table: $0, columns: columns, collations: columns.map { _ in nil }) } : nil
     return ReferenceLookup(
-      key, child: child.name, sql: "SELECT 1 FROM \(quoted(key.parent)) WHERE \(condition)", lookup, own: .none)
+      key, child: child.name, from: "FROM \(quoted(key.parent)) WHERE \(condition)", lookup, own: .none)
   }
 
   /// A lookup of the rows that refer to a row. Its arguments are the values of the parent's columns. SQLite compares
@@ -56,7 +59,7 @@ public final class ReferenceLookup {
     let own: ReferenceIndex.OwnRow = key.parent == child.name ? .byKey : .none
     return ReferenceLookup(
       key, child: child.name,
-      sql: "SELECT 1 FROM \(quoted(child.name)) WHERE \(lookup.condition(from: 1))"
+      from: "FROM \(quoted(child.name)) WHERE \(lookup.condition(from: 1))"
         + (own == .byKey ? " AND NOT (\(lookup.isKey(from: key.columns.count + 1)))" : ""), lookup, own: own)
   }
 
@@ -66,6 +69,8 @@ public final class ReferenceLookup {
     let parts = parent.uniqueIndexes.flatMap(\.parts).filter { $0.column == position }
     return parts.map(\.collation).first { $0.uppercased() != "BINARY" }
   }
+
+  private var sql: String { "SELECT 1 \(source)" }
 
   /// - Parameter values: the values of the columns, and then the key of the row to leave out, if there is one.
   public func exists(_ values: [Value], in database: borrowing Database) throws -> Bool {
@@ -78,6 +83,22 @@ public final class ReferenceLookup {
     defer { kept.statement.reset() }
     try kept.statement.bind(values)
     return try kept.statement.step()
+  }
+
+  /// Whether any child with these values counts. This reads the table, or an index of the app's schema.
+  /// - Parameters:
+  ///   - values: the values of the columns, and then the key of the row to leave out, if there is one.
+  ///   - counts: whether the child with a key counts.
+  func isAnyChild(
+    with values: [Value], in database: borrowing Database, where counts: (RowKey) throws -> Bool
+  ) throws -> Bool {
+    guard let table = lookup?.table else { return false }
+    let rows = try database.prepare("SELECT \(quotedList(table.key.map { table.columns[$0] })) \(source)")
+    try rows.bind(values)
+    while try rows.step() {
+      if try counts(RowKey(rows.values(from: 0, count: table.key.count))) { return true }
+    }
+    return false
   }
 
   /// The index for this lookup. nil if the app's schema has one, or if this transaction had only few lookups.
@@ -139,7 +160,7 @@ public struct References {
   public func tableWithChildren(
     of row: Row, becoming after: Row?, _ schema: TableSchema, in database: borrowing Database
   ) throws -> Name? {
-    try table(referringTo: row, butNot: after, schema, in: database) { _, _ in true }
+    try table(referringTo: row, butNot: after, schema, in: database) { _, _, _, _ in true }
   }
 
   /// Like `tableWithChildren`, for the time after the row was written. A child does not count if it has found another
@@ -147,14 +168,29 @@ public struct References {
   public func tableWithOrphans(
     of row: Row, becoming after: Row?, _ schema: TableSchema, in database: borrowing Database
   ) throws -> Name? {
-    try table(referringTo: row, butNot: after, schema, in: database) { answer, values in
+    try table(referringTo: row, butNot: after, schema, in: database) { _, answer, values, _ in
       try !answer.exists(values, in: database)
     }
   }
 
+  /// Whether a row still refers to values of `row` that no row has now.
+  /// - Parameters:
+  ///   - row: a row of this table, as it was before.
+  ///   - counts: whether the referring row with a key counts.
+  public func hasOrphan(
+    of row: Row, _ schema: TableSchema, in database: borrowing Database,
+    where counts: (_ child: Name, RowKey) throws -> Bool
+  ) throws -> Bool {
+    let table = try table(referringTo: row, butNot: nil, schema, in: database) { child, answer, values, own in
+      try !answer.exists(values, in: database)
+        && child.isAnyChild(with: values + own, in: database) { try counts(child.child, $0) }
+    }
+    return table != nil
+  }
+
   private func table(
     referringTo row: Row, butNot after: Row?, _ schema: TableSchema, in database: borrowing Database,
-    where counts: (_ answer: ReferenceLookup, [Value]) throws -> Bool
+    where counts: (_ child: ReferenceLookup, _ answer: ReferenceLookup, [Value], _ own: [Value]) throws -> Bool
   ) throws -> Name? {
     for (child, answer) in zip(children, answers) {
       let columns = child.key.parentColumns.compactMap { schema.position(of: $0) }
@@ -162,7 +198,7 @@ public struct References {
       guard values.count == child.key.parentColumns.count, !values.contains(where: \.isNull) else { continue }
       if let after, columns.map({ after[$0] }) == values { continue }
       let own = child.child == schema.name ? schema.key(of: row).values : []
-      if try child.exists(values + own, in: database), try counts(answer, values) { return child.child }
+      if try child.exists(values + own, in: database), try counts(child, answer, values, own) { return child.child }
     }
     return nil
   }
