@@ -123,7 +123,8 @@ struct ReportedConflicts {
     let id = known.record.id
     // Stamps alone decided the conflict if the change is of an earlier epoch.
     guard let place = store.place(of: known.record.table), known.record.asksPerson(by: store.tables[place].rules),
-      try ConflictTable.since(id, in: store.database) == nil, try store.addReport(ofFound: id, called: line.id)
+      try ConflictTable.since(id, in: store.database) == nil, try knowsReport(of: id),
+      try store.addReport(ofFound: id, called: line.id)
     else {
       try ConflictTable.retell(id, in: store.database)
       return false
@@ -131,6 +132,18 @@ struct ReportedConflicts {
     let isDevices = known.record.winners.contains { $0.winner == .device }
     try ConflictTable.openSettled(id, note: isDevices ? Self.laterCounts : nil, in: store.database)
     return true
+  }
+
+  /// Whether the device made this bundle after it received the hub's own report of the conflict.
+  ///
+  /// Only then is a conflict that the device reports as open a question of the lost time. A device may also find a
+  /// conflict itself, about a change that knew the other change. For such a conflict the hub's report counts.
+  private func knowsReport(of id: ConflictID) throws -> Bool {
+    guard changes.epoch == store.identity.epoch,
+      let sent = try Ledger.written(changes.received.rawValue, for: manifest.from.name, in: store.database),
+      let noted = try ConflictTable.noted(id, in: store.database)
+    else { return false }
+    return sent >= noted
   }
 
   private func check(_ line: ConflictRecord) throws {
