@@ -212,7 +212,7 @@ struct ConsoleDevicesTests {
     try camp.inBrowser { browser throws in
       #expect(browser.get("/enrol").text.contains("Why two people compare a fingerprint"))
       for (words, refusal) in [
-        (hub, "the fingerprints differ"), ("abcd", "are not a fingerprint"), ("", "is needed, to know"),
+        (hub, "the fingerprints differ"), ("abcd", "are not a fingerprint"), ("", "proves that the request"),
       ] {
         let page = browser.post("/enrol", typing(words), file: file)
         #expect(page.status == 409 && page.text.contains(refusal) && !page.text.contains(shown), "\(page)")
