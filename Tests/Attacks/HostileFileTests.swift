@@ -131,14 +131,18 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
 @Suite("Hostile files", .serialized)
 struct HostileFileTests {
   /// A Python program that runs another program. It prints that program's exit status, its processor seconds, its
-  /// greatest memory in KiB, and the number of conflicts or lines in its output.
+  /// greatest memory in KiB, and the number of conflicts or lines in its output. A loop whose time is known shows how
+  /// busy the machine is. If the loop takes longer than it should, the seconds are lowered in proportion.
   private static let measure = """
-    import json, resource, subprocess, sys
+    import json, resource, subprocess, sys, time
+    start = time.process_time()
+    for number in range(1000000): number * number % 7
+    slower = max(1, (time.process_time() - start) / 0.2)
     done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     if "--json" in sys.argv: count = len({found["id"] for found in json.loads(done.stdout)["conflicts"]})
     else: count = done.stdout.count(b"\\n")
-    print(done.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss, count)
+    print(done.returncode, (used.ru_utime + used.ru_stime) / slower, used.ru_maxrss, count)
     """
 
   private struct Measured {
