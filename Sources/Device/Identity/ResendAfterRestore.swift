@@ -66,7 +66,7 @@ extension DeviceSession {
   /// Makes a copy of the database for people to examine. Returns its path. nil in a dry run.
   func keepCopy(before number: EmissionNumber) throws -> String? { try keepCopy(named: "data-before-\(number).sqlite") }
 
-  /// Makes a copy of the database before a repair drops tables. Returns its path. nil in a dry run.
+  /// Makes a copy of the database before a repair that may lose rows. Returns its path. nil in a dry run.
   func keepCopyBeforeRepair() throws -> String? {
     try keepCopy(named: "data-before-repair-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds())).sqlite")
   }

@@ -33,7 +33,7 @@ extension DeviceSession {
     try RollForward(self, to: newest, unseen: rows).run()
   }
 
-  /// Does the work of the function above. First, the writes that the triggers missed in the old copy become pending
+  /// Does the work of `rollForward(to:_:)`. First, the writes that the triggers missed in the old copy become pending
   /// changes, because only pending changes are repeated. If these writes cannot be found, a copy of the database is
   /// kept.
   func rollForward(to newest: SequenceNumber, comparing missing: MissingRows, _ report: inout DoctorReport) throws {
@@ -45,15 +45,12 @@ extension DeviceSession {
       report.add(finding)
       report.add(changes, of: tables)
     } catch is NoComparison {
-      if workspace.runMode == .dryRun {
-        try rollForward(to: newest, [])
-        return report.add(toKeep)
-      }
-      let kept = try keepCopy()
+      let kept = try keepCopyBeforeRepair()
       do { try rollForward(to: newest, []) } catch {
-        try platform.files.removeIfThere(kept)
+        if let kept { try platform.files.removeIfThere(kept) }
         throw error
       }
+      guard let kept else { return report.add(toKeep) }
       report.add(Finding(finding.code, "\(finding.message) It is kept in \(kept), because \(Self.unseenUnknown)"))
     }
   }
@@ -74,13 +71,5 @@ extension DeviceSession {
       try bring(to: newest, changes)
       return changes
     }
-  }
-
-  /// Keeps a copy of the database for people to examine. Returns its path.
-  private func keepCopy() throws -> String {
-    let time = UTCTime.fileName(milliseconds: platform.clock.milliseconds())
-    let path = Paths.join(folder.former, "data-before-repair-\(time).sqlite")
-    try folder.keep(database, at: path, platform.files)
-    return path
   }
 }
