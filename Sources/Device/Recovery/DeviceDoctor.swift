@@ -97,10 +97,11 @@ extension DeviceWorkspace {
     }
     try report.admit(session.database, at: databasePath, session.damage, of: .device)
     if let newest = try session.unknownExport() {
-      let wasDamaged = !session.damage.isEmpty
-      var unseen: [UnseenChange] = []
-      if wasDamaged {
+      if session.damage.isEmpty {
+        try session.rollForward(to: newest, comparing: missing, &report)
+      } else {
         // First, the writes that the triggers missed in the old copy become pending changes.
+        let unseen: [UnseenChange]
         do { unseen = try session.repair(missing, &report) } catch let error as WorkspaceError
           where error.code == .noHistory
         {
@@ -111,13 +112,9 @@ extension DeviceWorkspace {
           return report
         }
         session = try examined()
-      }
-      if wasDamaged {
         let finding = session.oldCopy(newest)
         try session.rollForward(to: newest, unseen)
         report.add(finding)
-      } else {
-        try session.rollForward(to: newest, comparing: missing, &report)
       }
       // In a dry run, the old database is still in place, so the next steps are left out.
       if runMode == .dryRun {
