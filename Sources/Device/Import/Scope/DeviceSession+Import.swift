@@ -37,7 +37,7 @@ extension DeviceSession {
     try bundle.eachConflict { record in
       guard record.unit != nil, record.isNotTaken, record.state != .held, record.device == state.id,
         record.user == state.user,
-        let table = tables.first(where: { $0.name == record.table })
+        let table = table(record.table)
       else { return }
       let generation = record.generation.rawValue
       let known = try ConflictTable.earlier(
@@ -72,9 +72,9 @@ extension DeviceSession {
   private func staysOpen(
     _ known: ConflictRecord, though record: ConflictRecord, in scope: Manifest.Scope
   ) throws -> Bool {
-    guard record.state == .settled, let table = tables.first(where: { $0.name == known.table }),
-      known.asksPerson(by: table.rules)
-    else { return false }
+    guard record.state == .settled, let table = table(known.table), known.asksPerson(by: table.rules) else {
+      return false
+    }
     return try ConflictTable.isReportedAgain(
       known.id, after: scope.acknowledged.rawValue, isLost: scope.epoch != state.epoch, in: database)
   }
