@@ -167,8 +167,8 @@ final class ScopeApplier {
       // the hub's row does not contain a pending insert. In a new epoch, another device may have brought the inserted
       // row to the hub.
       var rules = isOfSameEpoch ? rows.rules.addingEqualCounters : rows.rules
-      if undated.contains(RowInTable(table: rows.name, key: key)) { rules = rules.uncompared }
-      if takenUp.contains(RowInTable(table: rows.name, key: key)) { rules = rules.uncompared }
+      let name = RowInTable(table: rows.name, key: key)
+      if undated.contains(name) || takenUp.contains(name) { rules = rules.uncompared }
       let rebased = rebase(images, to: current, onto: incoming, at: stamp, told: told, by: rules)
       for lost in rebased.conflicts { try note(lost, key: key, in: rows) }
       if rebased.images != images {
@@ -176,7 +176,7 @@ final class ScopeApplier {
       }
       // In a new epoch, the hub may lack rows that other devices still bring.
       if isOfSameEpoch, (images + rebased.images).contains(where: \.isGone) { units?.noteGone(key, in: rows.name) }
-      units?.note(rebased.repeatedDeletes, of: RowInTable(table: rows.name, key: key))
+      units?.note(rebased.repeatedDeletes, of: name)
       target = rebased.row
     }
     guard let change = Change(from: current, to: target) else { return }
