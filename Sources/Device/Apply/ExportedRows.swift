@@ -3,7 +3,6 @@ import SatchelConflicts
 import SatchelRows
 import SatchelSQLite
 import SatchelValues
-import SatchelWorkspace
 
 /// Finds rows that were written unseen (capture missed the write) after an export carried their captured changes.
 /// Records these rows as conflicts.
@@ -177,12 +176,10 @@ final class ExportedRows {
   /// which takes time, so this is done only for a row that was written unseen.
   private func sentRows() throws -> [Name: [RowKey: SentRow]] {
     if let sent { return sent }
-    var rows: [Name: [RowKey: SentRow]] = [:]
-    if !session.isRebuilt {
-      do { rows = try DeviceHistory(session, at: session.stand()).sent } catch let error as WorkspaceError
-        where error.code == .noHistory
-      {}
-    }
+    let history =
+      try session.isRebuilt
+      ? nil : ArchivedBundles.ifComplete { try DeviceHistory(session, at: session.stand()) }
+    let rows = history?.sent ?? [:]
     sent = rows
     return rows
   }

@@ -104,10 +104,7 @@ extension DeviceSession {
   /// state the former rows. Examples are a full bundle and a bundle of another version, which bring or change every
   /// row.
   func findUnseen() throws -> [UnseenChange]? {
-    do { return try database.writeTransaction(.dryRun) { try reinstallAndCompare() } } catch let error
-      as WorkspaceError
-      where error.code == .noHistory
-    { return nil }
+    try ArchivedBundles.ifComplete { try database.writeTransaction(.dryRun) { try reinstallAndCompare() } }
   }
 
   /// Turns the writes of unseen rows into pending changes, as `doctor --repair` does. Returns these changes.

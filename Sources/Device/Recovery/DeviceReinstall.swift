@@ -32,11 +32,11 @@ extension DeviceSession {
   /// Finds the changes of these rows that capture missed. The caller holds the transaction.
   /// - Returns: nil if the archive of signed bundles is not complete.
   func findUnseen(of rows: Set<RowInTable>) throws -> [UnseenChange]? {
-    do {
-      return try compare(with: DeviceHistory(self, at: stand())).filter {
+    try ArchivedBundles.ifComplete {
+      try compare(with: DeviceHistory(self, at: stand())).filter {
         rows.contains(RowInTable(table: $0.table, key: $0.key))
       }
-    } catch let error as WorkspaceError where error.code == .noHistory { return nil }
+    }
   }
 
   /// Does the work of `reinstallAndCompare()`, and inserts the known rows that these tables lack. The caller's

@@ -61,12 +61,8 @@ extension DeviceSession {
     let remade = try missing == .putBack ? tables.madeAgain(in: database) : []
     try database.execute("PRAGMA ignore_check_constraints = ON")
     return try database.applyTransaction(workspace.runMode, to: tables.map(\.name)) {
-      let changes: [UnseenChange]
-      do { changes = try reinstallAndCompare(puttingBack: remade, &report) } catch let error as WorkspaceError
-        where error.code == .noHistory
-      {
-        throw NoComparison()
-      }
+      let changes = try ArchivedBundles.ifComplete { try reinstallAndCompare(puttingBack: remade, &report) }
+      guard let changes else { throw NoComparison() }
       try save(changes)
       try bring(to: newest, changes)
       return changes

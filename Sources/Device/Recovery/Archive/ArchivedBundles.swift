@@ -116,6 +116,11 @@ struct ArchivedBundles {
     }
   }
 
+  /// Returns the result of `body`; nil if it throws because bundles are missing in the archive.
+  static func ifComplete<T>(_ body: () throws -> T) throws -> T? {
+    do { return try body() } catch let error as WorkspaceError where error.code == .noHistory { return nil }
+  }
+
   static func incomplete(_ what: String) -> WorkspaceError {
     WorkspaceError(
       .noHistory, "The hub's last state cannot be rebuilt: \(what).",
