@@ -150,28 +150,24 @@ extension DeviceWorkspace {
   /// The state of the data, or the fault of the database. Both are nil before the first bundle from the hub is
   /// imported.
   private func currentOrTrouble() throws -> (DeviceStatus.Current?, DeviceStatus.Trouble?) {
-    if let trouble = try trouble() { return (nil, trouble) }
     do {
+      if let trouble = try trouble() { return (nil, trouble) }
       return (try examinedIfCaptured()?.status(), nil)
     } catch let error as SQLiteError where error.isDamage {
-      // The damage is behind the beginning of the file. The exports that wait can still be named.
+      // The exports that wait can still be named.
       return (nil, .damaged(error.message))
     }
   }
 
   private func trouble() throws -> DeviceStatus.Trouble? {
-    do {
-      switch try databaseCondition() {
-      case .lost(let words): return .lost(words)
-      case .lostAfterLeaving(let lost): return .lostAfterLeaving(try lost.error())
-      case .away(let name): return .away(name)
-      case .there, .initial: break
-      }
-      guard !configuration.joins, try hasForeignFile(), try hasHistory() else { return nil }
-      return .replaced
-    } catch let error as SQLiteError where error.isDamage {
-      return .damaged(error.message)
+    switch try databaseCondition() {
+    case .lost(let words): return .lost(words)
+    case .lostAfterLeaving(let lost): return .lostAfterLeaving(try lost.error())
+    case .away(let name): return .away(name)
+    case .there, .initial: break
     }
+    guard !configuration.joins, try hasForeignFile(), try hasHistory() else { return nil }
+    return .replaced
   }
 
   /// The entries of the ledger, newest first.
