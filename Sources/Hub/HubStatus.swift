@@ -152,7 +152,7 @@ extension HubWorkspace {
       devices: try store.devices().map { try status(of: $0, store) },
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),
-      quarantined: try quarantined(),
+      quarantined: try quarantined(store),
       failedImports: try failedImports(store),
       volumes: try BundleParts(folder, platform: platform).waiting(),
       waiting: try waiting(), setBack: try setBack(store), clockFault: try clockFault(store),

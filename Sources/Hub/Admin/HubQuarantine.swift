@@ -8,9 +8,20 @@ import SatchelWorkspace
 extension HubWorkspace {
   /// The refused files, the newest first. Each file says whether its changes have come since.
   public func quarantined() throws -> [Quarantine.Refused] {
-    var refused = try Quarantine.list(folder, files: platform.files)
+    let refused = try Quarantine.list(folder, files: platform.files)
     // If the database, a key or a file cannot be read, the list is still returned, with `hasCome` false.
-    guard !refused.isEmpty, let store = try? examined(), let known = try? trustedKeys(store) else { return refused }
+    guard !refused.isEmpty, let store = try? examined() else { return refused }
+    return sayingWhatHasCome(refused, store)
+  }
+
+  /// The refused files, as `quarantined()` returns them.
+  func quarantined(_ store: HubStore) throws -> [Quarantine.Refused] {
+    try sayingWhatHasCome(Quarantine.list(folder, files: platform.files), store)
+  }
+
+  private func sayingWhatHasCome(_ files: [Quarantine.Refused], _ store: HubStore) -> [Quarantine.Refused] {
+    guard !files.isEmpty, let known = try? trustedKeys(store) else { return files }
+    var refused = files
     let reader = readerWithoutPassword()
     for place in refused.indices {
       refused[place].hasCome = (try? hasCome(refused[place], signedBy: known, using: reader, store)) ?? false
