@@ -124,7 +124,7 @@ struct ReportedConflicts {
     // Stamps alone decided the conflict if the change is of an earlier epoch.
     guard let place = store.place(of: known.record.table), known.record.asksPerson(by: store.tables[place].rules),
       try ConflictTable.since(id, in: store.database) == nil, try knowsReport(of: id),
-      try store.addReport(ofFound: id, called: line.id)
+      try store.addReport(id, called: line.id, isFound: true)
     else {
       try ConflictTable.retell(id, in: store.database)
       return false

@@ -58,18 +58,14 @@ extension HubStore {
     }
   }
 
-  func addReport(_ id: ConflictID, called name: ConflictID) throws {
-    try database.run(
-      "INSERT OR IGNORE INTO satchel_reports (conflict, called) VALUES (:conflict, :called)",
-      ["conflict": .string(id.text), "called": .string(name.text)])
-  }
-
-  /// Records that a device reported a conflict that the hub had found before.
+  /// Records that a device reported a conflict.
+  /// - Parameter isFound: whether the hub had found the conflict before.
   /// - Returns: whether this report of the conflict is the first one.
-  func addReport(ofFound id: ConflictID, called name: ConflictID) throws -> Bool {
+  @discardableResult
+  func addReport(_ id: ConflictID, called name: ConflictID, isFound: Bool = false) throws -> Bool {
     try database.run(
-      "INSERT OR IGNORE INTO satchel_reports (conflict, called, found) VALUES (:conflict, :called, 1)",
-      ["conflict": .string(id.text), "called": .string(name.text)])
+      "INSERT OR IGNORE INTO satchel_reports (conflict, called, found) VALUES (:conflict, :called, :found)",
+      ["conflict": .string(id.text), "called": .string(name.text), "found": .integer(isFound ? 1 : 0)])
     return database.changes > 0
   }
 
