@@ -104,8 +104,7 @@ final class FileNameRights {
   /// Whether the device or its user wrote the name into the row, as far as the log shows. Since then, the user may have
   /// given the row to another user, even in the same bundle.
   private func wrote(_ path: AttachmentPath, into row: NamingRow, _ device: EnrolledDevice) throws -> Bool {
-    let histories = [device.id, device.continues].compactMap { $0?.text }
     guard let entry = try entry(naming: path, in: row), let author = entry.device else { return false }
-    return histories.contains(author) || entry.user == device.user
+    return device.histories.contains { $0.text == author } || entry.user == device.user
   }
 }

@@ -97,8 +97,7 @@ struct HistoryCheck {
 
   private func isSigned(_ emission: Manifest.EmissionLink, _ signature: Signature, by keys: [PublicKey]) throws -> Bool
   {
-    let addressees = [device.id, device.continues].compactMap(\.self)
-    return signature.isOf(emission, from: store.identity.id, to: addressees, store.dataset.name, signedBy: keys)
+    signature.isOf(emission, from: store.identity.id, to: device.histories, store.dataset.name, signedBy: keys)
   }
 
   /// The refusal of a bundle whose emission the hub does not know. If the hub's folder `keys/` was also replaced by an

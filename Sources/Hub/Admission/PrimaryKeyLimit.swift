@@ -45,7 +45,7 @@ struct PrimaryKeyLimit {
 
   /// Whether the hub gave the device, or the device that it continues, a range that contains the key.
   private func isGiven(_ key: Int64, in place: Int, to device: EnrolledDevice) throws -> Bool {
-    for id in [device.id, device.continues].compactMap(\.self) {
+    for id in device.histories {
       let ranges = try BlockTable.given(to: id, of: store.tables[place].name, in: store.database)
       if ranges.contains(where: { $0.holds(key) }) { return true }
     }

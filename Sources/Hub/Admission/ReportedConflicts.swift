@@ -116,9 +116,9 @@ struct ReportedConflicts {
   /// If the hub's conflict stays settled, the device receives it again, because the device has it open.
   /// - Returns: whether the conflict was opened.
   private func openAgain(_ line: ConflictRecord) throws -> Bool {
-    let histories = [device.id, device.continues].compactMap(\.self)
-    guard line.state == .open, let known = try store.conflict(called: line.id, by: histories), known.decision == nil,
-      known.record.state == .settled, known.record.kind == .updateUpdate, known.record.unit == nil
+    guard line.state == .open, let known = try store.conflict(called: line.id, by: device.histories),
+      known.decision == nil, known.record.state == .settled, known.record.kind == .updateUpdate,
+      known.record.unit == nil
     else { return false }
     let id = known.record.id
     // Stamps alone decided the conflict if the change is of an earlier epoch.
@@ -177,9 +177,8 @@ struct ReportedConflicts {
 
   /// Returns the ids of this device and of its related histories. The conflicts of all of them count as the device's.
   private func family() throws -> [ReplicaID] {
-    let former = [device.continues].compactMap(\.self)
-    let parted = try ([device.id] + former).flatMap { try store.branches(of: $0).map(\.id) }
-    return try [device.id] + former + parted + store.heirs(of: device.id).map(\.id)
+    let parted = try device.histories.flatMap { try store.branches(of: $0).map(\.id) }
+    return try device.histories + parted + store.heirs(of: device.id).map(\.id)
   }
 
   /// Returns the id for a report. nil if the hub knows the conflict already.
@@ -189,7 +188,7 @@ struct ReportedConflicts {
   /// digest may differ because the row's key or a column's name has changed since.
   private func newID(of line: ConflictRecord, among family: [ReplicaID]) throws -> ConflictID? {
     if try store.conflict(called: line.id, by: family) != nil { return nil }
-    let isRight = [device.id, device.continues].compactMap(\.self).contains { line.isNamed(asChangeOf: $0) }
+    let isRight = device.histories.contains { line.isNamed(asChangeOf: $0) }
     let own = keys.translated(line).name(asChangeOf: device.id)
     for id in isRight ? [line.id, own] : [own] {
       guard let known = try ConflictTable.conflict(id, in: store.database) else { return id }

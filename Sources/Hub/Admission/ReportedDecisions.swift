@@ -28,12 +28,11 @@ struct ReportedDecisions {
     var late: [LateRow: DecidedPart] = [:]
     // The conflicts that these decisions decide for the device, as they were before.
     var accepted: [ConflictRecord] = []
-    let histories = [device.id, device.continues].compactMap(\.self)
     try bundle.eachResolution { resolution in
       guard resolution.generation.rawValue < changes.sequence.rawValue else {
         throw LineProblem("its generation is not below the number of the export")
       }
-      guard let known = try store.conflict(called: resolution.conflict, by: histories),
+      guard let known = try store.conflict(called: resolution.conflict, by: device.histories),
         Name(known.record.user) == Name(device.user)
       else { return }
       let isFirst = try ConflictTable.resolve(
@@ -48,7 +47,7 @@ struct ReportedDecisions {
         try ConflictTable.retell(known.record.id, in: store.database)
       }
     }
-    for history in histories {
+    for history in device.histories {
       let records = accepted.filter { $0.device == history }
       let below = try records.waitingBelow(store.tables, in: store.database).filter { try !store.isReport($0.id) }
       try LostParents(store).waitAgain(below, within: heldLimit)

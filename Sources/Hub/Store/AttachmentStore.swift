@@ -91,7 +91,7 @@ extension HubStore {
     try save(arrival.path, arrival.digest, mark)
     // A device that brings a file has this file, even if the hub had the file already. So the state changes for every
     // row that names the file. That includes rows that the device wrote under a former name.
-    for id in [device.id, device.continues].compactMap(\.self) {
+    for id in device.histories {
       try database.run(
         "UPDATE \(Self.byPath) SET state = 'held' WHERE device = :device AND path = :path",
         ["device": .string(id.text), "path": .string(arrival.path.text)])

@@ -85,6 +85,9 @@ public struct EnrolledDevice: Sendable {
 }
 
 extension EnrolledDevice {
+  /// The ids under which the device's work came: its own id, and the id of the device that it continues.
+  var histories: [ReplicaID] { [id, continues].compactMap(\.self) }
+
   /// Throws a `WorkspaceError` if the device was ever revoked, whatever its present state is.
   func refuseRevoked() throws {
     if state != .revoked, revokedFrom == nil { return }
