@@ -92,15 +92,15 @@ extension HubWorkspace {
       if let number = bundle(from: sender.name, to: configuration.name) {
         isAwaited = SequenceNumber(number) > device.merged
       } else if bundle(from: configuration.name, to: sender.name) != nil {
+        isAwaited = try store.isAnyAwaited(from: device.id)
         if try store.isEpochOfReplacedKey() {
-          if try store.isAnyAwaited(from: device.id) {
+          if isAwaited {
             try store.writeTransaction(runMode) {
               try store.noteArrivalOfAwaited(from: device.id, at: platform.clock.milliseconds())
             }
           }
           return .ofReplacedKey
         }
-        isAwaited = try store.isAnyAwaited(from: device.id)
       } else {
         isAwaited = false
       }
