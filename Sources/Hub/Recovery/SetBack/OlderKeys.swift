@@ -42,6 +42,10 @@ extension HubWorkspace {
     }
     return try Set(found.map(\.device.name) + devicesWithUnopened(store).map(\.name)).sorted()
   }
+
+  /// The next steps if a device sends a file that needs a key which this hub lacks.
+  static let wayOutOfOlderKeys = OlderKeys.wayOut(
+    "with the newest copy of its keys/ in place, import this again")
 }
 
 extension HubStatus {

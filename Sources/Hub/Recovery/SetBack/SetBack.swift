@@ -47,10 +47,6 @@ extension HubWorkspace {
     return found
   }
 
-  /// The next steps if a device sends a file that needs a key which this hub lacks.
-  static let wayOutOfOlderKeys = OlderKeys.wayOut(
-    "with the newest copy of its keys/ in place, import this again")
-
   /// Throws if the hub lacks the key that its devices follow. Devices would refuse all bundles without this key.
   func refuseWithoutKey(_ store: HubStore) throws {
     guard let found = try setBack(store), let key = found.lackingKey else { return }
