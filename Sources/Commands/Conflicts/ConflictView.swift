@@ -75,7 +75,7 @@ struct ConflictView {
     let lines = columns(row).map { name in
       let found =
         [Self.before(name, of: conflict)] + [record.hubValues, record.deviceValues].map { Self.cell(name, $0) }
-      return (name: name, cells: found + [stands(name, in: row), Self.cell(name, row)])
+      return (name: name, cells: found + [presentSide(of: name, in: row), Self.cell(name, row)])
     }
     var table = TextTable((["COLUMN"] + titles).map { .left($0) })
     for line in lines { table.add([line.name.text] + line.cells) }
@@ -115,9 +115,9 @@ struct ConflictView {
     conflict.lacksStart(name) ? "not known" : cell(name, conflict.record.baseValues)
   }
 
-  /// The side whose value counts. For a conflict that a device reported, the present row shows whether the device's
-  /// value counts.
-  private func stands(_ name: Name, in row: [Field]?) -> String {
+  /// The side whose value the row has, by the record of the conflict. If a device reported the conflict, the present
+  /// row shows whether it is the device's value.
+  private func presentSide(of name: Name, in row: [Field]?) -> String {
     func value(_ fields: [Field]?) -> Value? { fields?.first { $0.name == name }?.value }
     if conflict.isReported, let now = value(row), now == value(record.deviceValues), now != value(record.hubValues) {
       return Winner.device.rawValue
