@@ -27,8 +27,8 @@ enum BackupUse {
       Without these keys no one can open the backup. Make a new hub with satchel-hub init, and move each device to it: \
       satchel renew --hub --request FILE
       """
-    case (.encryption(.noMatch), .verification): "Another hub made this backup, or this hub with keys that are lost."
-    case (.unknownKey, .verification): "Another hub made this backup, or this hub with keys that are lost."
+    case (.encryption(.noMatch), .verification), (.unknownKey, .verification):
+      "Another hub made this backup, or this hub with keys that are lost."
     case (.truncated, .restore), (.digest, .restore), (.notABundle, .restore), (.trailingData, .restore):
       "Copy the backup again from the disk on which it was made, or take an older backup."
     case (.truncated, .verification), (.digest, .verification), (.notABundle, .verification),
