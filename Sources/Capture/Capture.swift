@@ -72,6 +72,12 @@ public enum Capture {
     table.captureSQL.triggers.filter { present[$0.name] != Name($0.sql) }.map(\.name)
   }
 
+  /// Whether the table `satchel_capture` is present and has its row.
+  static func countsExports(in database: borrowing Database) throws -> Bool {
+    guard try database.hasTable("satchel_capture") else { return false }
+    return try database.first("SELECT 1 FROM satchel_capture", [:], { _ in true }) ?? false
+  }
+
   public static func generation(in database: borrowing Database) throws -> Generation {
     Generation(try database.first("SELECT generation FROM satchel_capture") { $0.integer(0) } ?? 0)
   }

@@ -48,9 +48,7 @@ extension Capture {
     for rules in dataset.tables where !tables.contains(where: { $0.name == rules.name }) {
       found.append(try lost(rules.name, dataset, in: database))
     }
-    if try !database.hasTable("satchel_capture")
-      || database.first("SELECT 1 FROM satchel_capture", [:], { _ in true }) == nil
-    {
+    if try !countsExports(in: database) {
       found.append(
         CaptureDamage(
           kind: .saved, table: "satchel_capture",

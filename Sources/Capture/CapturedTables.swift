@@ -34,13 +34,10 @@ public struct CapturedTables: Sendable {
   /// Everything that decides which tables are found and that they are intact: the definition, the schema in its
   /// order, and capture's own records.
   private static func basis(of dataset: DatasetDefinition, in database: borrowing Database) throws -> [[UInt8]] {
-    let isCounted =
-      try database.hasTable("satchel_capture")
-      && database.first("SELECT 1 FROM satchel_capture", [:], { _ in true }) ?? false
     return [
       dataset.source, try database.bytes(ofRows: "SELECT rowid, type, name, tbl_name, sql FROM sqlite_schema"),
       try DeclaredColumns.bytes(in: database), Array((try database.otherTextEncoding() ?? "").utf8),
-      [isCounted ? 1 : 0],
+      [try Capture.countsExports(in: database) ? 1 : 0],
     ]
   }
 }
