@@ -51,18 +51,14 @@ struct ImportRounds {
   init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
     if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: give no other names with it") }
     try self.init(
-      files.map { InspectedFile($0) }, mostRefused: .max, isAlone: files.count < 2, unopened: Self.judgeUnneeded, body)
+      files.map { InspectedFile($0) }, mostRefused: .max, isAlone: files.count < 2, unopened: { _ in .unneeded }, body)
   }
 
   /// Imports the files of a stick. After `mostRefusedOfStick` refused files of one sender, its other files are left
   /// alone.
-  init(stick files: [InspectedFile], _ body: (_ file: String) throws -> Told) throws {
-    try self.init(stick: files, unopened: Self.judgeUnneeded, body)
-  }
-
   /// - Parameter unopened: judges a file that no key here opens.
   init(
-    stick files: [InspectedFile], unopened: (_ file: String) throws -> UnopenedFile,
+    stick files: [InspectedFile], unopened: (_ file: String) throws -> UnopenedFile = { _ in .unneeded },
     _ body: (_ file: String) throws -> Told
   ) throws {
     try self.init(files, mostRefused: Self.mostRefusedOfStick, isAlone: false, unopened: unopened, body)
@@ -79,8 +75,6 @@ struct ImportRounds {
       stopped = Failure(error)
     }
   }
-
-  private static func judgeUnneeded(_ file: String) -> UnopenedFile { .unneeded }
 
   private mutating func run(
     _ files: [InspectedFile], unopened: (_ file: String) throws -> UnopenedFile, _ body: (_ file: String) throws -> Told
