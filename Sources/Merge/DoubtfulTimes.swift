@@ -18,5 +18,5 @@ public struct DoubtfulTimes: Sendable {
 
   /// Whether two stamps do not show the later one of two changes. A stamp after a span is later than all that was
   /// written while the stamps of the span were given. So the later one of the two stamps decides.
-  public func contain(laterOf one: Stamp, _ other: Stamp) -> Bool { !spans.isEmpty && contains(max(one, other)) }
+  public func contain(laterOf one: Stamp, _ other: Stamp) -> Bool { contains(max(one, other)) }
 }
