@@ -1,7 +1,6 @@
 import SatchelCommands
 import SatchelJSON
 import SatchelPlatform
-import TestSupport
 import Testing
 
 /// A person confirmed the hub's clock while it was ten years ahead, and the hub worked with it. Now the clock is right.
@@ -21,35 +20,15 @@ struct AheadStampTests {
     now = SystemClock().milliseconds()
   }
 
-  private func set(_ time: Int64) {
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(time), random: SystemRandom())
-  }
+  private func set(_ time: Int64) { camp.setClock(time) }
 
   /// Writes to a database as a program would, while the clock shows this time.
   private func write(_ words: String, to id: String, in database: String, at time: Int64) throws {
-    try camp.sql(
-      database,
-      """
-      UPDATE notes SET words = '\(words)' WHERE id = '\(id)';
-      UPDATE satchel_writes_notes SET satchel_written = 2440587.5 + \(time) / 86400000.0
-      WHERE rowid = (SELECT max(rowid) FROM satchel_writes_notes);
-      """)
+    try camp.writeNote(database, "UPDATE notes SET words = '\(words)' WHERE id = '\(id)'", at: time)
   }
 
   private func emission(for name: String, at time: Int64) throws -> String {
-    set(time)
-    let outcome = camp.hub("emit", "--device", name, "--json")
-    return try #require(
-      try outcome.json["emissions"]?.arrayValue?.first?["file"]?.stringValue, "\(outcome.error)\(outcome.out)")
-  }
-
-  private func deliver(_ name: String, at time: Int64, hubAt hubTime: Int64) throws {
-    set(time)
-    let exported = camp.device(name, "export", "--json")
-    let file = try #require(try exported.json["file"]?.stringValue, "\(exported.error)")
-    set(hubTime)
-    let outcome = camp.hub("import", file)
-    #expect(outcome.code == 0, "\(outcome.error)")
+    try camp.emission(for: name, at: time)
   }
 
   /// A person confirms the wrong clock at the hub. Then the office writes two rows, and the hub emits for these
@@ -119,8 +98,8 @@ struct AheadStampTests {
     }
     try write("later, by the tablet", to: "n", in: "tablet/data.sqlite", at: now + 5000)
     try write("later still, by the phone", to: "n", in: "phone/data.sqlite", at: now + 6000)
-    try deliver("phone", at: now + 7000, hubAt: now + 7000)
-    try deliver("tablet", at: now + 7000, hubAt: now + 8000)
+    try camp.deliver("phone", at: now + 7000, hubAt: now + 7000)
+    try camp.deliver("tablet", at: now + 7000, hubAt: now + 8000)
     #expect(try camp.rows("office.sqlite", "SELECT words FROM notes WHERE id = 'n'") == "later still, by the phone")
   }
 
@@ -145,7 +124,7 @@ struct AheadStampTests {
     let file = try emission(for: "phone", at: ahead + 3000)
     #expect(camp.device("phone", "import", file).code == 0)
     try write("by the phone", to: "n", in: "phone/data.sqlite", at: ahead + 4000)
-    try deliver("phone", at: ahead + 5000, hubAt: ahead + 5000)
+    try camp.deliver("phone", at: ahead + 5000, hubAt: ahead + 5000)
     try acceptClock()
     set(now)
     for outcome in [camp.hub("doctor"), camp.hub("doctor", "--repair")] {
@@ -285,7 +264,7 @@ struct AheadStampTests {
   func times() throws {
     try workAhead(sending: [])
     try write("by the phone", to: "n", in: "phone/data.sqlite", at: now)
-    try deliver("phone", at: now, hubAt: ahead + 5000)
+    try camp.deliver("phone", at: now, hubAt: ahead + 5000)
     set(ahead + 6000)
     #expect(camp.hub("backup", camp.path("ahead.satchel"), "--with-keys").code == 0)
     set(now)

@@ -1,7 +1,4 @@
-import SatchelCommands
-import SatchelJSON
 import SatchelPlatform
-import TestSupport
 import Testing
 
 /// The hub's clock was ahead once, and devices got its times. Now the clock is right.
@@ -24,49 +21,27 @@ struct DoubtfulTimesTests {
     now = SystemClock().milliseconds()
   }
 
-  private func set(_ time: Int64) {
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(time), random: SystemRandom())
-  }
+  private func set(_ time: Int64) { camp.setClock(time) }
 
   private static func database(_ who: String) -> String { who == "office" ? "office.sqlite" : "\(who)/data.sqlite" }
 
   /// A program's statement while the clock shows this time.
   private func write(_ sql: String, at who: String, _ time: Int64) throws {
-    try camp.sql(
-      Self.database(who),
-      """
-      \(sql);
-      UPDATE satchel_writes_notes SET satchel_written = 2440587.5 + \(time) / 86400000.0
-      WHERE rowid = (SELECT max(rowid) FROM satchel_writes_notes);
-      """)
+    try camp.writeNote(Self.database(who), sql, at: time)
   }
 
   private func write(_ words: String, to id: String, at who: String, _ time: Int64) throws {
     try write("UPDATE notes SET words = '\(words)' WHERE id = '\(id)'", at: who, time)
   }
 
-  private func deliver(_ name: String, at time: Int64) throws {
-    set(time)
-    let exported = camp.device(name, "export", "--json")
-    let file = try #require(try exported.json["file"]?.stringValue, "\(exported.error)")
-    let outcome = camp.hub("import", file)
-    #expect(outcome.code == 0, "\(outcome.error)")
-  }
+  private func deliver(_ name: String, at time: Int64) throws { try camp.deliver(name, at: time, hubAt: time) }
 
-  private func answer(_ name: String, at time: Int64, hubAt hubTime: Int64? = nil) throws {
-    set(hubTime ?? time)
-    let emitted = camp.hub("emit", "--device", name, "--json")
-    let file = try #require(
-      try emitted.json["emissions"]?.arrayValue?.first?["file"]?.stringValue, "\(emitted.error)")
-    set(time)
-    let outcome = camp.device(name, "import", file)
-    #expect(outcome.code == 0, "\(outcome.error)")
-  }
+  private func answer(_ name: String, at time: Int64) throws { try camp.answer(name, at: time, hubAt: time) }
 
   /// The office writes while its clock is ahead, and both devices get the row. Then a person confirms the right clock.
   private func workAhead(by lead: Int64) throws {
     try write("ahead", to: "z", at: "office", now + lead)
-    for name in ["tablet", "phone"] { try answer(name, at: now, hubAt: now + lead) }
+    for name in ["tablet", "phone"] { try camp.answer(name, at: now, hubAt: now + lead) }
     set(now + 1000)
     let repaired = camp.hub("doctor", "--repair", "--yes")
     #expect(repaired.code == 0, "\(repaired.out)\(repaired.error)")

@@ -2,7 +2,6 @@ import Foundation
 import SatchelCommands
 import SatchelJSON
 import SatchelPlatform
-import TestSupport
 import Testing
 
 /// Commands that put the office's rows into the log while the hub's clock is ahead. Afterwards the clock is right.
@@ -89,7 +88,7 @@ extension TimeTests {
     try atHub(now + Self.soon) { #expect(camp.hub("compact").code == 0) }
     try camp.sql("office.sqlite", "UPDATE satchel_hub SET clock = \(now)")
     try write("later, by the tablet", in: "tablet/data.sqlite", at: hours(2))
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(hours(2)), random: SystemRandom())
+    camp.setClock(hours(2))
     let file = try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
     try atHub(hours(1)) { #expect(camp.hub("import", file).code == 3) }
     #expect(try words() == "office")
@@ -106,7 +105,7 @@ extension TimeTests {
 
   @Test("no command puts a row into the log by a clock that leapt ahead", arguments: leaping)
   func leaptNotLogged(_ words: [String]) throws {
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(now), random: SystemRandom())
+    camp.setClock(now)
     let file = try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
     let leapt = now + Self.far
     try write("from the future", in: "office.sqlite", at: leapt)

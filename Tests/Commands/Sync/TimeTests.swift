@@ -1,7 +1,6 @@
 import SatchelCommands
 import SatchelJSON
 import SatchelPlatform
-import TestSupport
 import Testing
 
 /// The office and a tablet write one row, each with its own clock. The stamps decide which write is newer, not the
@@ -23,34 +22,19 @@ struct TimeTests {
 
   /// Writes to a database as a program would, while the clock shows this time.
   func write(_ words: String, to id: String = "n", in database: String, at time: Int64) throws {
-    try camp.sql(
-      database,
-      """
-      UPDATE notes SET words = '\(words)' WHERE id = '\(id)';
-      UPDATE satchel_writes_notes SET satchel_written = 2440587.5 + \(time) / 86400000.0
-      WHERE rowid = (SELECT max(rowid) FROM satchel_writes_notes);
-      """)
+    try camp.writeNote(database, "UPDATE notes SET words = '\(words)' WHERE id = '\(id)'", at: time)
   }
 
   func deliver(_ name: String, at time: Int64, hubAt hubTime: Int64) throws {
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(time), random: SystemRandom())
-    let exported = camp.device(name, "export", "--json")
-    let file = try #require(try exported.json["file"]?.stringValue, "\(exported.error)")
-    try atHub(hubTime) { #expect(camp.hub("import", file).code == 0) }
+    try camp.deliver(name, at: time, hubAt: hubTime)
   }
 
   func answer(_ name: String, at time: Int64, hubAt hubTime: Int64) throws {
-    var file: String?
-    try atHub(hubTime) {
-      file = try camp.hub("emit", "--device", name, "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue
-    }
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(time), random: SystemRandom())
-    let outcome = camp.device(name, "import", try #require(file))
-    #expect(outcome.code == 0, "\(outcome.error)")
+    try camp.answer(name, at: time, hubAt: hubTime)
   }
 
   func atHub(_ time: Int64, _ body: () throws -> Void) throws {
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(time), random: SystemRandom())
+    camp.setClock(time)
     try body()
   }
 
@@ -109,7 +93,7 @@ struct TimeTests {
   @Test("a clock that jumps back between two writes: the second one is the later one, on the device and at the hub")
   func jump() throws {
     try write("future", in: "tablet/data.sqlite", at: now + 730 * Self.day)
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(now + 730 * Self.day), random: SystemRandom())
+    camp.setClock(now + 730 * Self.day)
     #expect(camp.device("tablet", "export").code == 0)
     try write("present", in: "tablet/data.sqlite", at: now)
     try deliver("tablet", at: now, hubAt: now + Self.day)
@@ -136,9 +120,9 @@ struct TimeTests {
       #expect(text.contains("the clock of tablet was ahead by 729 days"))
       #expect(text.contains("the clock of phone was behind by") && text.contains("days or more"))
     }
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(Self.day), random: SystemRandom())
+    camp.setClock(Self.day)
     #expect(camp.device("phone", "status").out.contains("this device's clock is behind by"))
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(now + Self.day), random: SystemRandom())
+    camp.setClock(now + Self.day)
     #expect(!camp.device("phone", "status").out.contains("clock"))
   }
 
@@ -155,7 +139,7 @@ struct TimeTests {
     try write("later, by the tablet", in: "tablet/data.sqlite", at: now + 1000)
     try deliver("phone", at: now + 2000, hubAt: now + 2000)
     let wrong = now - 3650 * Self.day
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(now + 2000), random: SystemRandom())
+    camp.setClock(now + 2000)
     let file = try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
     try atHub(wrong) {}
     for outcome in [camp.hub("import", file), camp.hub("emit", "--device", "phone")] {
@@ -216,7 +200,7 @@ struct TimeTests {
   func givenByWrongClock() throws {
     let wrong = now - 3650 * Self.day
     try write("by ann", in: "tablet/data.sqlite", at: now)
-    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(now + 1000), random: SystemRandom())
+    camp.setClock(now + 1000)
     let file = try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
     camp.hub("user", "add", "ben")
     try atHub(wrong) {}
@@ -304,13 +288,7 @@ struct TimeTests {
   @Test("of two writes at the office by a clock that was ahead, the later one stays the later one")
   func restamped() throws {
     try write("m", in: "office.sqlite", at: now + 3650 * Self.day)
-    try camp.sql(
-      "office.sqlite",
-      """
-      UPDATE notes SET words = 'after' WHERE id = 'm';
-      UPDATE satchel_writes_notes SET satchel_written = 2440587.5 + \(now + 3651 * Self.day) / 86400000.0
-      WHERE rowid = (SELECT max(rowid) FROM satchel_writes_notes);
-      """)
+    try write("after", to: "m", in: "office.sqlite", at: now + 3651 * Self.day)
     try atHub(now) { #expect(camp.hub("doctor", "--repair").code == 0) }
     #expect(try emission(for: "phone", at: now + 1).code == 0)
     let stamps = try camp.rows("office.sqlite", "SELECT stamp >> 16 FROM satchel_log ORDER BY key DESC").split(
