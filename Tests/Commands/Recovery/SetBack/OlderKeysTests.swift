@@ -7,7 +7,6 @@ import Testing
 @Suite("A hub with older keys than its devices")
 struct OlderKeysTests {
   private let camp: CommandLineFixture
-  private let office = "office.sqlite"
   private let devices = ["tablet", "phone"]
 
   init() throws {
@@ -18,43 +17,14 @@ struct OlderKeysTests {
       INSERT INTO sites VALUES ('lake', 'Lake');
       """, CommandLineFixture.definition(#"{ "sites": {} }"#), devices: devices)
     for name in devices { try camp.carry(name) }
-    try camp.backUp()
-    #expect(camp.hub("keys", "rotate").code == 0)
-    for number in 1...2 {
-      try camp.sql(office, "INSERT INTO sites VALUES ('office-\(number)', 'of the lost time')")
-      try camp.carry("tablet", rounds: 2)
-    }
-    try camp.copy("hub/keys", to: "newest")
+    try camp.workWithNewKey()
     for name in devices {
       try camp.sql("\(name)/data.sqlite", "INSERT INTO sites VALUES ('of-\(name)', 'of a device')")
     }
   }
 
-  private func restore() throws {
-    try camp.restore()
-    try camp.remove("stick")
-    try camp.makeFolder("stick")
-  }
-
   private func carryAll(times: Int) throws {
     for _ in 0..<times { for name in devices { try camp.carry(name) } }
-  }
-
-  private func olderKeys() throws -> JSONValue? { try camp.hub("status", "--json").json["older_keys"] }
-
-  /// Expects these sites in all databases, and that no command reports anything more.
-  private func expectRest(_ sites: String) throws {
-    for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] {
-      #expect(
-        try camp.rows(database, "SELECT group_concat(id, ' ') FROM (SELECT id FROM sites ORDER BY id)") == sites,
-        "\(database)")
-    }
-    let synced = camp.hub("sync", camp.path("stick"))
-    #expect(synced.code == 0, "\(synced.out)\(synced.error)")
-    #expect(try camp.hub("status", "--json").json["recovery"] == .null)
-    for outcome in [camp.hub("doctor"), camp.device("tablet", "doctor"), camp.device("phone", "doctor")] {
-      #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
-    }
   }
 
   @Test(
@@ -63,22 +33,21 @@ struct OlderKeysTests {
   func newestKeys(hasDelivered: Bool) throws {
     // In this case the tablet has nothing to deliver when the hub is lost.
     if hasDelivered { try camp.carry("tablet", rounds: 2) }
-    try restore()
+    try camp.restoreOlderKeys()
     let stick = camp.path("stick")
     camp.hub("sync", stick)
     let device = camp.device("tablet", "sync", stick)
     #expect(device.code == 3 && device.error.contains("newest copy of its keys/"), "\(device.out)\(device.error)")
     let refused = camp.hub("sync", stick)
     #expect(refused.code == 3 && refused.error.contains("newest copy of its keys/"), "\(refused.out)\(refused.error)")
-    #expect(try olderKeys() == ["tablet"])
+    #expect(try camp.olderKeys() == ["tablet"])
     let status = camp.hub("status").out
     #expect(status.contains("newest copy of its keys/") && status.contains("keys rotate --lost"), "\(status)")
     #expect(camp.hub("doctor").out.contains("newest copy of its keys/"))
-    try camp.remove("hub/keys")
-    try camp.copy("newest", to: "hub/keys")
-    #expect(try olderKeys() == [])
+    try camp.putNewestKeys()
+    #expect(try camp.olderKeys() == [])
     try carryAll(times: 4)
-    try expectRest("lake of-phone of-tablet office-1 office-2")
+    try camp.expectRest("lake of-phone of-tablet office-1 office-2", on: devices)
   }
 
   /// How the hub gets a new key in place of the lost key.
@@ -104,9 +73,9 @@ struct OlderKeysTests {
     "with another key in place of the lost one, no device brings a bundle again and again",
     arguments: Replacement.allCases)
   func lostKey(replacement: Replacement) throws {
-    try restore()
+    try camp.restoreOlderKeys()
     let fingerprint = try replaceKey(by: replacement)
-    #expect(try olderKeys() == [])
+    #expect(try camp.olderKeys() == [])
     for _ in 0..<2 {
       for name in devices {
         let imported = camp.device(name, "import", try camp.emit(name), "--fingerprint", fingerprint)
@@ -117,7 +86,7 @@ struct OlderKeysTests {
     try carryAll(times: 2)
     try camp.sql("tablet/data.sqlite", "INSERT INTO sites VALUES ('later', 'of a device')")
     try carryAll(times: 2)
-    try expectRest("lake later of-phone of-tablet")
+    try camp.expectRest("lake later of-phone of-tablet", on: devices)
     let carried = camp.device("tablet", "sync", camp.path("stick")).out
     #expect(!carried.contains("the hub itself made"), "\(carried)")
   }

@@ -21,54 +21,28 @@ struct UnopenedBundleTests {
       CommandLineFixture.definition(#"{ "sites": {} }"#).replacing(
         #""version": 1,"#, with: #""version": 1, "encrypt": "always","#), devices: ["tablet"])
     try camp.carry("tablet", rounds: 2)
-    try camp.backUp()
-    #expect(camp.hub("keys", "rotate").code == 0)
-    for number in 1...2 {
-      try camp.sql(office, "INSERT INTO sites VALUES ('office-\(number)', 'of the lost time')")
-      try camp.carry("tablet", rounds: 2)
-    }
-    try camp.copy("hub/keys", to: "newest")
+    try camp.workWithNewKey()
     try add("of-tablet")
-    try camp.restore()
-    try camp.remove("stick")
-    try camp.makeFolder("stick")
+    try camp.restoreOlderKeys()
     camp.device("tablet", "sync", stick)
   }
 
   private func add(_ id: String) throws { try camp.sql(tablet, "INSERT INTO sites VALUES ('\(id)', 'of the tablet')") }
-
-  private func olderKeys() throws -> JSONValue? { try camp.hub("status", "--json").json["older_keys"] }
-
-  /// Expects these sites on both sides, and that no command reports anything more.
-  private func expectRest(_ sites: String) throws {
-    for database in [office, tablet] {
-      #expect(
-        try camp.rows(database, "SELECT group_concat(id, ' ') FROM (SELECT id FROM sites ORDER BY id)") == sites,
-        "\(database)")
-    }
-    let synced = camp.hub("sync", stick)
-    #expect(synced.code == 0, "\(synced.out)\(synced.error)")
-    #expect(try camp.hub("status", "--json").json["recovery"] == .null)
-    for outcome in [camp.hub("doctor"), camp.device("tablet", "doctor")] {
-      #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
-    }
-  }
 
   @Test("the hub says that its keys may be older, and with the newest keys in place syncs alone bring all back")
   func newestKeys() throws {
     let refused = camp.hub("sync", stick)
     #expect(refused.code == 3 && refused.error.contains("newest copy of its keys/"), "\(refused.out)\(refused.error)")
     #expect(refused.error.contains("may be encrypted for a key"), "\(refused.error)")
-    #expect(try olderKeys() == ["tablet"])
+    #expect(try camp.olderKeys() == ["tablet"])
     let status = camp.hub("status").out
     #expect(status.contains("may be older") && status.contains("newest copy of its keys/"), "\(status)")
     let doctor = camp.hub("doctor")
     #expect(doctor.code == 1 && doctor.transcript.contains("newest copy of its keys/"), "\(doctor.transcript)")
-    try camp.remove("hub/keys")
-    try camp.copy("newest", to: "hub/keys")
-    #expect(try olderKeys() == [])
+    try camp.putNewestKeys()
+    #expect(try camp.olderKeys() == [])
     try camp.carry("tablet", rounds: 4)
-    try expectRest("lake of-tablet office-1 office-2")
+    try camp.expectRest("lake of-tablet office-1 office-2", on: ["tablet"])
   }
 
   /// The hub replaces the key that it has lost for ever. The tablet follows the new key, and delivers its work again.
@@ -78,7 +52,7 @@ struct UnopenedBundleTests {
     // The tablet does not know the new key yet, so its files are encrypted for the lost key.
     let synced = camp.hub("sync", stick)
     #expect(synced.code == 0, "\(synced.out)\(synced.error)")
-    #expect(try olderKeys() == [])
+    #expect(try camp.olderKeys() == [])
     for _ in 0..<2 {
       let imported = camp.device("tablet", "import", try camp.emit("tablet"), "--fingerprint", fingerprint)
       #expect(imported.code == 0, "\(imported.error)")
@@ -93,7 +67,7 @@ struct UnopenedBundleTests {
     try replaceKey()
     try add("later")
     try camp.carry("tablet", rounds: 2)
-    try expectRest("lake later of-tablet")
+    try camp.expectRest("lake later of-tablet", on: ["tablet"])
     let carried = camp.device("tablet", "sync", stick).out
     #expect(!carried.contains("the hub itself made"), "\(carried)")
   }
@@ -113,7 +87,7 @@ struct UnopenedBundleTests {
       try camp.copy("unopened", to: harmless)
       let synced = camp.hub("sync", stick)
       #expect(synced.code == 0, "\(synced.out)\(synced.error)")
-      #expect(try olderKeys() == [])
+      #expect(try camp.olderKeys() == [])
       try camp.remove(harmless)
     }
     try add("beside-it")
@@ -122,11 +96,11 @@ struct UnopenedBundleTests {
     try camp.copy("unopened", to: strange)
     #expect(camp.hub("sync", stick).code == 3)
     #expect(try camp.rows(office, "SELECT count(*) FROM sites WHERE id = 'beside-it'") == "1")
-    #expect(try olderKeys() == ["tablet"])
+    #expect(try camp.olderKeys() == ["tablet"])
     try camp.remove(strange)
     try add("later")
     try camp.carry("tablet", rounds: 2)
-    #expect(try olderKeys() == [])
-    try expectRest("beside-it lake later of-tablet")
+    #expect(try camp.olderKeys() == [])
+    try camp.expectRest("beside-it lake later of-tablet", on: ["tablet"])
   }
 }
