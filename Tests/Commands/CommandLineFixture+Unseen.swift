@@ -47,9 +47,10 @@ extension CommandLineFixture {
     }
   }
 
-  /// Imports the hub's next bundle on the tablet. Returns the command's JSON about this bundle.
-  func fetchForTablet() throws -> JSONValue {
-    let outcome = device("tablet", "import", try emit("tablet"), "--json")
+  /// Imports a bundle on the tablet. Returns the command's JSON about this bundle.
+  /// - Parameter bundle: the path of the bundle; nil: the hub emits the bundle first.
+  func fetchForTablet(_ bundle: String? = nil) throws -> JSONValue {
+    let outcome = device("tablet", "import", try bundle ?? emit("tablet"), "--json")
     #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
     return try #require(try outcome.json["bundles"]?.arrayValue?.first)
   }

@@ -27,10 +27,7 @@ struct UnseenRowTests {
 
   /// The tablet imports the hub's newest bundle for it. Returns the command's report about this bundle.
   private func fetch() throws -> JSONValue {
-    let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
-    let outcome = camp.device("tablet", "import", file, "--json")
-    #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
-    return try #require(try outcome.json["bundles"]?.arrayValue?.first)
+    try camp.fetchForTablet(camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
   }
 
   private func names(_ table: String) throws -> String {
