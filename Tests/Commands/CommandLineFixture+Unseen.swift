@@ -58,7 +58,7 @@ extension CommandLineFixture {
   /// For each of the tablet's conflicts of the kind `unseen`: the device's value of the column, or "gone" if the row
   /// was deleted. For every other conflict: its kind.
   func keptUnseen(_ column: String = "name") throws -> [String] {
-    let conflicts = try device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let conflicts = try listedConflicts(of: "tablet")
     return conflicts.map { conflict in
       guard conflict["kind"]?.stringValue == "unseen" else { return conflict["kind"]?.stringValue ?? "" }
       return conflict["device_values"]?[column]?.stringValue ?? "gone"

@@ -38,7 +38,7 @@ struct DeleteTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM pragma_foreign_key_check") == "0")
     // The device's delete of the note n stays, because no change contradicts it.
     #expect(try notes("tablet/data.sqlite") == "m|meanwhile|0")
-    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let conflicts = try camp.listedConflicts(of: "tablet")
     #expect(conflicts.map { $0["kind"]?.stringValue } == ["foreign key"])
     #expect(conflicts.map { $0["table"]?.stringValue } == ["camps"])
     try camp.carry("tablet", rounds: 2)

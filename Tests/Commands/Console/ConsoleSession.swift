@@ -49,11 +49,6 @@ extension CommandLineFixture {
     let address = try #require(try Outcome(code: 0, out: console.outText, error: "").json["address"]?.stringValue)
     try body(try Browser(address))
   }
-
-  /// The ids of the open conflicts, in the order of the list.
-  func conflictIDs() throws -> [String] {
-    try hub("conflicts", "--json").json["conflicts"]?.arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
-  }
 }
 
 extension Browser.Answer {

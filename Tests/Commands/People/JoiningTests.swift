@@ -357,7 +357,7 @@ struct JoiningTests {
     try camp.writeUnseen("x/data.sqlite", "UPDATE wells SET code = 'unseen' WHERE id = 'w1'")
     let full = try hub("hub", "emit", "--device", "x", "--full", "--json").json["emissions"]?.arrayValue?.first
     #expect(camp.device("x", "import", try #require(full?["file"]?.stringValue)).code == 0)
-    let kept = try camp.device("x", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let kept = try camp.listedConflicts(of: "x")
     #expect(kept.count == 1 && kept[0]["device_values"]?["code"]?.stringValue == "unseen", "\(kept)")
     try leave("x", user: "ben")
     #expect(try answer("x", from: "next", isFirst: true).code == 0)
@@ -366,7 +366,7 @@ struct JoiningTests {
     let found = try hub("next", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
     try #require(found.count == 1, "\(found)")
     #expect(found[0]["kind"] == "unseen" && found[0]["user"] == "ben")
-    let here = try camp.device("x", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let here = try camp.listedConflicts(of: "x")
     #expect(here.map { $0["id"] } == found.map { $0["id"] }, "\(here)")
     let id = try #require(found[0]["id"]?.stringValue)
     #expect(hub("next", "conflicts", "resolve", id, "--keep", "device").code == 0)

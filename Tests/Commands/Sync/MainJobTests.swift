@@ -59,7 +59,7 @@ struct MainJobTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
     camp.deliver("tablet", 1)
-    let conflicts = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let conflicts = try camp.listedConflicts()
     let conflict = try #require(conflicts.first)
     #expect(conflict["kind"] == "update/update")
     #expect(conflict["base_values"] == ["words": "quiet"])
@@ -210,7 +210,7 @@ extension MainJobTests {
       camp.hub("emit", "--all")
       camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-\(number).satchel"))
     }
-    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let conflicts = try camp.listedConflicts(of: "tablet")
     #expect(conflicts.compactMap { $0["device_values"]?["words"]?.stringValue }.sorted() == ["one", "two"])
   }
 }

@@ -35,7 +35,7 @@ struct ChangedParentTests {
     try renameAtHub()
     #expect(try camp.fetchForTablet()["taken_up"]?.integerValue == 1)
     camp.deliver("tablet", 2)
-    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let atHub = try camp.listedConflicts()
     #expect(atHub.map { $0["kind"]?.stringValue } == ["foreign key"])
     #expect(atHub.map { $0["device_values"]?["name"]?.stringValue } == ["Shore"])
     _ = try camp.fetchForTablet()

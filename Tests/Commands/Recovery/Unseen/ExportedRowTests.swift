@@ -154,7 +154,7 @@ struct ExportedRowTests {
     #expect(try kept() == ["Swamp"])
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
     try takeAtHub(3)
-    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let atHub = try camp.listedConflicts()
     #expect(atHub.contains { $0["kind"]?.stringValue == "unseen" && $0["device_values"]?["name"] == "Swamp" })
   }
 

@@ -109,7 +109,7 @@ struct OneSidedRowTests {
     #expect(found["rows"] == [] && found["proof"]?["result"]?.stringValue == "verified", "\(found)")
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_log") == "0", "the hub's rows never changed")
 
-    for conflict in try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? [] {
+    for conflict in try camp.listedConflicts() {
       let id = try #require(conflict["id"]?.stringValue)
       #expect(camp.hub("conflicts", "resolve", id, "--keep", winner).code == 0)
     }

@@ -106,14 +106,14 @@ struct ProofTests {
     #expect(try camp.hub("compare", "tablet", "--repair", "--json").json["repaired"]?.integerValue == 1)
     try fetchNewest()
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") != "Swamp")
-    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let conflicts = try camp.listedConflicts(of: "tablet")
     try #require(conflicts.count == 1)
     #expect(conflicts[0]["kind"]?.stringValue == "unseen")
     #expect(conflicts[0]["device_values"]?["name"]?.stringValue == "Swamp")
     #expect(camp.device("tablet", "export", "--prove").code == 0)
     try importNewest()
     #expect(try proof()?["result"]?.stringValue == "verified")
-    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let atHub = try camp.listedConflicts()
     #expect(atHub.contains { $0["kind"]?.stringValue == "unseen" })
     let id = try #require(atHub.first?["id"]?.stringValue)
     #expect(camp.hub("conflicts", "resolve", id, "--keep", "device").code == 0)
@@ -130,7 +130,7 @@ struct ProofTests {
       """)
     #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
     try fetchNewest(emit: false)
-    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let conflicts = try camp.listedConflicts(of: "tablet")
     #expect(conflicts.count == 3 && conflicts.allSatisfy { $0["kind"]?.stringValue == "unseen" })
     #expect(conflicts.contains { $0["operation"]?.stringValue == "delete" }, "\(conflicts)")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM reviews") == "r1")
@@ -145,7 +145,7 @@ struct ProofTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 5 WHERE id = 'r1'")
     #expect(camp.device("tablet", "export").code == 0)
     try importNewest()
-    let conflicts = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let conflicts = try camp.listedConflicts()
     let id = try #require(conflicts.first?["id"]?.stringValue)
     let mark = try camp.hub("conflicts", "show", id, "--json").json["conflict"]?["row_mark"]?.stringValue
     let decided = camp.hub("conflicts", "resolve", id, "--keep", "device", "--row", try #require(mark))

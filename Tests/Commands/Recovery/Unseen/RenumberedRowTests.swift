@@ -17,8 +17,7 @@ struct RenumberedRowTests {
 
   /// The tablet's conflicts of the kind `unseen`.
   private func kept() throws -> [JSONValue] {
-    (try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? [])
-      .filter { $0["kind"] == "unseen" }
+    try camp.listedConflicts(of: "tablet").filter { $0["kind"] == "unseen" }
   }
 
   private func kept(_ column: String) throws -> [String] {

@@ -37,7 +37,7 @@ struct UnseenChildTests {
     #expect(try camp.keptUnseen() == ["foreign key"])
     #expect(camp.device("tablet", "doctor").code == 0)
     camp.deliver("tablet", 2)
-    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let atHub = try camp.listedConflicts()
     #expect(atHub.map { $0["kind"]?.stringValue } == ["foreign key"])
     #expect(atHub.map { $0["device_values"]?["name"]?.stringValue } == ["Shore"])
   }

@@ -22,7 +22,7 @@ struct UnseenCounterTests {
     for database in ["office.sqlite", "tablet/data.sqlite"] {
       #expect(try camp.rows(database, "SELECT visits FROM trees") == "2")
     }
-    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let conflicts = try camp.listedConflicts(of: "tablet")
     #expect(conflicts.map { $0["kind"]?.stringValue } == ["unseen"])
     #expect(conflicts.map { $0["device_values"]?["visits"]?.integerValue } == [8])
   }

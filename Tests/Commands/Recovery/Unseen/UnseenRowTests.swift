@@ -87,7 +87,7 @@ struct UnseenRowTests {
     #expect(try camp.keptUnseen() == [meeting.story.kept])
     #expect(try names("sites") == meeting.story.rows)
     camp.deliver("tablet", 2)
-    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let atHub = try camp.listedConflicts()
     #expect(atHub.map { $0["kind"]?.stringValue } == ["unseen"])
     #expect(try camp.rows("office.sqlite", "SELECT id || ' ' || name FROM sites ORDER BY id") == names("sites"))
   }
@@ -157,7 +157,7 @@ struct UnseenRowTests {
     // Only a full bundle shows that the hub lacks the row `ghost`. A delta does not.
     #expect(try self.names("sites") == (isFull ? "" : "ghost Ghost\n") + "hill \(new)Hill\nlake \(new)Sea")
     camp.deliver("tablet", 2)
-    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let atHub = try camp.listedConflicts()
     #expect(atHub.count == (isFull ? 3 : 2) && atHub.allSatisfy { $0["kind"]?.stringValue == "unseen" })
   }
 
@@ -187,7 +187,7 @@ struct UnseenRowTests {
     #expect(try fetch()["taken_up"]?.integerValue == 1)
     #expect(try names("sites") == "hill Hill\nlake Lake\nmarsh Fen")
     camp.deliver("tablet", 2)
-    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let atHub = try camp.listedConflicts()
     #expect(atHub.map { $0["kind"]?.stringValue } == ["unique"])
     #expect(try camp.rows("office.sqlite", "SELECT id || ' ' || name FROM sites ORDER BY id") == names("sites"))
   }
@@ -202,7 +202,7 @@ struct UnseenRowTests {
     #expect(try fetch()["version"] == 2)
     #expect(try names("sites") == "hill Hill\nlake Lake\nmarsh Fen")
     camp.deliver("tablet", 2)
-    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let atHub = try camp.listedConflicts()
     #expect(atHub.map { $0["device_values"]?["name"]?.stringValue } == ["Fen"], "\(atHub)")
     #expect(try camp.rows("office.sqlite", "SELECT id || ' ' || name FROM sites ORDER BY id") == names("sites"))
   }

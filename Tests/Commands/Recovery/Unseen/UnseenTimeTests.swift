@@ -26,7 +26,7 @@ struct UnseenTimeTests {
     #expect(try camp.rows("tablet/data.sqlite", rows) == "hill Hill\nlake Sea\nmarsh Fen")
     #expect(try camp.keptUnseen() == ["unique", "update/update"])
     camp.deliver("tablet", 2)
-    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let atHub = try camp.listedConflicts()
     #expect(Set(atHub.map { $0["device_values"]?["name"]?.stringValue }) == ["Fen", "Swamp"], "\(atHub)")
     #expect(atHub.allSatisfy { $0["state"]?.stringValue == "open" })
     #expect(try camp.rows("office.sqlite", rows) == "hill Hill\nlake Sea\nmarsh Fen")
