@@ -111,14 +111,25 @@ struct DoctorFileTests {
     #expect(try camp.rows("office.sqlite", query) == "r0|exported\nr1|delivered")
   }
 
-  @Test(
-    "an old copy whose triggers are gone too is brought to where the newer file was, with what went by unseen in it")
-  func damagedOldCopy() throws {
+  /// A fixture whose tablet has an old copy of its database. The hub has a later change of the tablet.
+  /// - Parameter isOfLongAgo: whether a full bundle came since. Then no bundle shows the former rows of the copy.
+  private func withOldCopy(isOfLongAgo: Bool = false) throws -> CommandLineFixture {
     let camp = try CommandLineFixture.watched()
     let copy = try camp.read("tablet/data.sqlite")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
     camp.deliver("tablet", 2)
+    if isOfLongAgo {
+      camp.hub("emit", "--device", "tablet", "--full")
+      camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel"))
+    }
     try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    return camp
+  }
+
+  @Test(
+    "an old copy whose triggers are gone too is brought to where the newer file was, with what went by unseen in it")
+  func damagedOldCopy() throws {
+    let camp = try withOldCopy()
     try camp.sql("tablet/data.sqlite", CommandLineFixture.dropTriggers + "UPDATE reviews SET stars = 3 WHERE id = 'r0'")
     let before = try camp.read("tablet/data.sqlite")
     let looked = camp.device("tablet", "doctor")
@@ -138,11 +149,7 @@ struct DoctorFileTests {
 
   @Test("writes that no trigger recorded in an old copy are taken up too, although its triggers are whole again")
   func unseenInOldCopy() throws {
-    let camp = try CommandLineFixture.watched()
-    let copy = try camp.read("tablet/data.sqlite")
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
-    camp.deliver("tablet", 2)
-    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    let camp = try withOldCopy()
     try camp.writeUnseen(
       "tablet/data.sqlite",
       "UPDATE reviews SET stars = 3 WHERE id = 'r0'; INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'steep')")
@@ -164,13 +171,7 @@ struct DoctorFileTests {
 
   @Test("if no bundle shows the former rows of an old copy, the repair keeps the copy and names it")
   func unseenInOldCopyOfLongAgo() throws {
-    let camp = try CommandLineFixture.watched()
-    let copy = try camp.read("tablet/data.sqlite")
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
-    camp.deliver("tablet", 2)
-    camp.hub("emit", "--device", "tablet", "--full")
-    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel"))
-    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    let camp = try withOldCopy(isOfLongAgo: true)
     try camp.writeUnseen("tablet/data.sqlite", "UPDATE reviews SET stars = 3 WHERE id = 'r0'")
     #expect(camp.device("tablet", "doctor").out.contains("A repair keeps it"))
     let repaired = camp.device("tablet", "doctor", "--repair")
@@ -187,13 +188,7 @@ struct DoctorFileTests {
 
   @Test("an old copy without triggers, from a time without any bundle, is not touched")
   func damagedOldCopyOfLongAgo() throws {
-    let camp = try CommandLineFixture.watched()
-    let copy = try camp.read("tablet/data.sqlite")
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
-    camp.deliver("tablet", 2)
-    camp.hub("emit", "--device", "tablet", "--full")
-    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel"))
-    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    let camp = try withOldCopy(isOfLongAgo: true)
     try camp.sql("tablet/data.sqlite", CommandLineFixture.dropTriggers)
     let before = try camp.read("tablet/data.sqlite")
     #expect(camp.device("tablet", "doctor").out.contains("Keep this old database in another folder"))
