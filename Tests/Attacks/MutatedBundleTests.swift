@@ -10,7 +10,7 @@ struct MutatedBundleTests {
   }
 
   /// SATCHEL_ATTACKS sets the number of mutations, and SATCHEL_SEED the first seed.
-  private static let count = Int(number("SATCHEL_ATTACKS") ?? 20_000)
+  private static let count = Int(number("SATCHEL_ATTACKS") ?? 10_000)
   private static let seed = number("SATCHEL_SEED") ?? UInt64.random(in: 0..<1 << 40)
 
   @Test(

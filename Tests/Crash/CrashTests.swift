@@ -273,11 +273,11 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     let counts = try copy.counts(tool, words(in: copy, words), code: code)
     let all = CrashFixture.calls.flatMap { call in (0..<(counts[call] ?? 0)).map { (call, $0 + 1) } }
     guard all.count > share else { return all }
-    return (0..<share).map { all[$0 * all.count / share] }
+    return (0..<share).map { all[(2 * $0 + 1) * all.count / (2 * share)] }
   }
 }
 
-private let share = Int(ProcessInfo.processInfo.environment["SATCHEL_CRASHES"] ?? "") ?? 2
+private let share = Int(ProcessInfo.processInfo.environment["SATCHEL_CRASHES"] ?? "") ?? 1
 
 @Suite("Processes that die, and disks that fill")
 struct CrashTests {

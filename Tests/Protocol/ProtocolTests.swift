@@ -7,7 +7,7 @@ import Testing
 /// docs/DESIGN.md, and must have the properties that it states.
 @Suite struct ProtocolTests {
   /// The default number of histories. It is small: Tests/Simulation plays many seasons, but these tests check more.
-  private static let usual = 8
+  private static let usual = 4
 
   private static let seeds = historySeeds(usually: usual)
 
@@ -86,7 +86,7 @@ import Testing
   func spellings(shape: String) throws {
     let folder = try HistoryFixture()
     guard let shape = SpellingHistory.shapes.first(where: { $0.name == shape }) else { return }
-    for seed in Self.seeds.count == Self.usual ? Self.seeds.prefix(6) : Self.seeds[...] {
+    for seed in Self.seeds {
       let place = folder.path(of: seed)
       defer { folder.remove(place) }
       do {

@@ -81,6 +81,7 @@ struct DeliveryOrderTests {
     try camp.removeIfThere("stick")
   }
 
+  /// After each way, three of the six orders are played: with both ways, each story meets all six.
   @Test(
     "counters, lists, deleted rows and known changes are as they were, whoever delivers first", arguments: stories,
     Way.allCases)
@@ -103,7 +104,7 @@ struct DeliveryOrderTests {
       #expect(try rows("\(device)/data.sqlite") == truth)
       try camp.copy(device, to: "\(device)-then")
     }
-    for order in Self.orders {
+    for (number, order) in Self.orders.enumerated() where number % 2 == (way == .backup ? 1 : 0) {
       try bringBackHub(way)
       for (place, device) in order.enumerated() { try deliver(device, place == 0 ? manner : .usual) }
       if manner == .late { try takeLate() }
