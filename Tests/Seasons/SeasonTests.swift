@@ -51,8 +51,9 @@ import Testing
   /// - A device was restored after a copy of it had been left behind.
   /// - A thief acknowledged a former user's export.
   /// - An update waited, while in another order of the bundles an epoch began.
+  /// - A fault stopped the operator while a device was settled that had been put back.
   private static let wrongOnce: [UInt64] = [
-    922_752, 924_529, 3984, 5_005_280, 62_001_712, 62_005_456, 981_081, 981_291,
+    922_752, 924_529, 3984, 5_005_280, 62_001_712, 62_005_456, 981_081, 981_291, 30_111_784,
   ]
 
   @Test("seasons that once failed, and that no other season here resembles, succeed", arguments: wrongOnce)

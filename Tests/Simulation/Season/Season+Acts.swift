@@ -114,7 +114,13 @@ extension Season {
   }
 
   func emit(to device: FieldDevice, full: Bool = false) throws -> Parcel {
-    let report = try operating { try hub.emit(to: device.name, full: full) }
+    let report: EmitReport
+    do {
+      report = try operating { try hub.emit(to: device.name, full: full) }
+    } catch let error as WorkspaceError where error.reason == "flagged" && unsettled[device.name] != nil {
+      try settleAgain(device.name)
+      return try emit(to: device, full: full)
+    }
     if report.isNew { noteNews(if: report.extent == .full || report.rows + report.gone > 0) }
     say(
       """

@@ -68,6 +68,7 @@ extension Season {
   /// deletions.
   func settlePutBack(_ parcel: Parcel) throws {
     let name = parcel.from
+    unsettled[name] = (parcel, isStickLate)
     func settle(_ brake: BrakeDecision) throws -> RestoredDevice {
       let number = try presentHistory(with: parcel)
       let restored = try operating { try hub.continueRestored(name, with: number, brake) }
@@ -80,7 +81,17 @@ extension Season {
       restored = try settle(.accept)
     }
     if let left = restored.left.first { throw Wrong("a stick of \(name) cannot be merged: \(left.refusal)") }
+    unsettled[name] = nil
     noteNews()
     say("the operator lets \(name) continue with history \(restored.present + 1), \(restored.imports.count) merged")
+  }
+
+  /// A fault stopped the operator while a device was settled. The operator does it again with the same stick.
+  func settleAgain(_ name: String) throws {
+    guard let (stick, isLate) = unsettled.removeValue(forKey: name) else { return }
+    say("the operator settles \(name) again")
+    isStickLate = isLate
+    defer { isStickLate = false }
+    try settlePutBack(stick)
   }
 }

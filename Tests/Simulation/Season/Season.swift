@@ -85,6 +85,8 @@ final class Season {
   var lateSticks: [Parcel] = []
   /// Whether one of these late sticks is at the hub now.
   var isStickLate = false
+  /// The devices whose settlement a fault stopped: the stick that showed two histories, and whether it was late.
+  var unsettled: [String: (stick: Parcel, isLate: Bool)] = [:]
   /// The number of new bundles, and of other events that need another round.
   var news = 0
   /// The same number, without bundles that only acknowledge.
