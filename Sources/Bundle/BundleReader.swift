@@ -161,8 +161,8 @@ public struct BundleReader {
     return AgeOpener.isAge(try PeekedSource(FileSource(fd, files: platform.files), count: 64).beginning)
   }
 
-  /// Whether the first bytes of a file allow that it is a bundle: it is encrypted, or compressed as a bundle is. A
-  /// film or a picture is neither.
+  /// Whether a file may be a bundle, by its first bytes: they must show that it is encrypted, or compressed as a bundle
+  /// is. A film or a picture is neither.
   public static func mayBeBundle(_ path: String, _ files: any FileSystem) throws -> Bool {
     let fd = try files.open(path)
     defer { files.close(fd) }

@@ -138,7 +138,7 @@ extension Capture {
       hint: nil)
   }
 
-  /// The end of a sentence about values of removed columns that are lost. Empty if each change of the table is in a
+  /// The end of a sentence. It says that values of removed columns are lost. Empty if each change of the table is in a
   /// bundle.
   private static func loss(
     of columns: [Name], in table: TrackedTable, _ database: borrowing Database

@@ -90,8 +90,8 @@ struct CaptureSQL {
 
   private var saveOld: String { save(columns, "VALUES (\(whole("OLD.")))") }
 
-  /// SQL for the value of a column in the new row. After the trigger, OR REPLACE replaces a forbidden NULL with the
-  /// column's default. So the trigger must do that itself.
+  /// SQL for the value of a column in the new row. OR REPLACE replaces a forbidden NULL with the column's default, but
+  /// only after the trigger has run. So the trigger's own SQL does the same replacement.
   private func new(_ column: Int) -> String {
     let value = "NEW.\(columns[column])"
     return info.replacements[column].map { "coalesce(\(value), \($0))" } ?? value
@@ -128,8 +128,8 @@ struct CaptureSQL {
     let sequence =
       "(SELECT coalesce(max(seq) + 1, 1) FROM sqlite_sequence WHERE name = \(quotedText(info.schema.name.text)))"
     let counted = "max(\(next), \(sequence))"
-    // If OR IGNORE skips a row, a key is used up, but the sequence shows this only after the statement. The key that
-    // was predicted for the last row is in the newest entries, or in entry 0 after the table was shortened.
+    // If OR IGNORE skips a row, a key is used up, but AUTOINCREMENT's counter shows this only after the statement. So
+    // the last predicted key is read from the newest entries, or from entry 0 if the table was shortened.
     let noted = "SELECT \(alias) FROM \(writes) WHERE \(quoted(names.number)) = 0"
     let unused =
       """

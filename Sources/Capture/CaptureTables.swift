@@ -141,8 +141,8 @@ struct CaptureTables {
     }
     var sources = [entries(columns.map { quoted($0) }, where: "\(number) > 0")]
     if let alias {
-      // When a key was predicted, no row with the key -1 existed either. That matters only if an entry is about a row
-      // with the key -1.
+      // A trigger predicted a key, so no row with the key -1 existed at that time either. This needs an entry only if
+      // another entry is about a row with the key -1.
       let isFirst = "\(number) = (SELECT min(\(number)) FROM \(writes) WHERE \(existed) = \(predictedKey))"
       let isWritten = "EXISTS (SELECT 1 FROM \(writes) WHERE \(number) > 0 AND \(quoted(alias)) = -1)"
       let row = columns.map { "\($0 == alias ? "-1" : "NULL") AS \(quoted($0))" }

@@ -25,8 +25,8 @@ struct CaptureTidying {
   private var written: String { quoted(names.written) }
   private var again: String { quoted(names.again) }
 
-  /// The last statement of a trigger that adds up to `count` entries. It starts the check once in each interval. The
-  /// part before AND is evaluated first, so otherwise no page is read.
+  /// The last statement of a trigger that adds up to `count` entries. It runs the check once in each interval. SQLite
+  /// evaluates the part before AND first, so at other times it reads no page.
   func occasion(after count: Int) -> String {
     """
     UPDATE \(writes) SET \(quoted(names.existed)) = NULL WHERE last_insert_rowid() % \(Self.interval) < \(count) AND \

@@ -13,7 +13,7 @@ public struct CapturedTables: Sendable {
   /// Finds the tables and the damage. The caller must have no open transaction.
   ///
   /// Each command does this, often several times. If this process has already found the same database without damage,
-  /// it uses the same tables again. It reads and compares everything that decides this at each call.
+  /// it uses the same tables again. Each call reads and compares everything on which this depends.
   public init(of dataset: DatasetDefinition, in database: borrowing Database) throws {
     self = try database.readTransaction {
       let basis = try Self.basis(of: dataset, in: database)

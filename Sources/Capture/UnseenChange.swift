@@ -28,8 +28,8 @@ public struct UnseenChange: Sendable {
   /// The change from the last known row to the present row. nil if the row is unchanged and only its pre-images are
   /// missing.
   public let change: Change?
-  /// The pre-images with which the next export carries the change. If `added` is set, it is the row of a further
-  /// pre-image, whose stamp is made later.
+  /// The pre-images with which the next export carries the change. If `added` is set, there is one more pre-image with
+  /// this row. It gets its stamp later.
   private let images: [PreImage]
   private let added: Row??
 
@@ -149,8 +149,8 @@ public struct UnseenChanges {
   private func pendingChange(_ key: RowKey, _ images: [PreImage], _ current: Row?) throws -> UnseenChange? {
     let row = try aligned(known.row(key), with: images[0].hubRow)
     if images[0].hubRow != row {
-      // The exported change began after a change that capture had missed. So the whole change is exported again, from
-      // the hub's row on.
+      // The exported change began after a change that capture had missed. So the next export carries the whole change
+      // again, from the hub's row to the exported row.
       let last = sent[key].map { $0.row } ?? row
       let calm = images.map {
         $0.with(row: $0.generation == generation ? last : row)
@@ -159,8 +159,7 @@ public struct UnseenChanges {
       return UnseenChange(
         table.name, key, from: row, to: images[0].hubRow, images: calm, added: isTold ? nil : .some(last))
     }
-    // If the row is not in an export that was made after the write, the row had its former value when that export was
-    // made.
+    // An export was made after the write, and does not contain the row. So the row had its former value at that time.
     let isUntold = images[0].generation < unsent && !unclear.contains(key)
     guard let sent = sent[key] ?? (isUntold ? SentRow(images: [], row: row) : nil) else { return nil }
     let place = images.firstIndex { $0.generation >= unsent }

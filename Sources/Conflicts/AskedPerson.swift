@@ -2,8 +2,8 @@ import SatchelDataset
 import SatchelValues
 
 extension ConflictRecord {
-  /// Whether a person decides, by the table's rules, about a column that both sides changed. Then only stamps can have
-  /// settled the conflict.
+  /// Whether the table's rules leave a column to a person if both sides changed it. If so, and the conflict is settled,
+  /// stamps settled it.
   public func asksPerson(by rules: TableRules) -> Bool {
     guard kind == .updateUpdate, unit == nil else { return false }
     if rules.merge == .row { return rules.conflict == .manual && !winners.isEmpty }

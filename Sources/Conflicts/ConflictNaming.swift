@@ -49,7 +49,7 @@ extension ConflictRecord {
   }
 
   /// The record of a device's change in a table that has left the dataset; nil if the line is not about a row.
-  /// - Parameter version: the dataset version in which the table left.
+  /// - Parameter version: the dataset version in which the table left the dataset.
   public init?(
     ofDeparted line: ChangeLine, _ generation: Generation, in version: Int64, device: ReplicaID, user: String
   ) {

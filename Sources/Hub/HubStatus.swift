@@ -32,7 +32,8 @@ public struct HubStatus: Sendable {
   public let clockFault: ClockFault?
   /// The newest stamp that the hub has seen or given, in milliseconds since 1970.
   public let newestStamp: Int64
-  /// Whether a person decides in place of `newest` until then, because the stamps do not show the order of changes.
+  /// Whether `newest` decides nothing until the clock reaches `newestStamp`, because the stamps do not show the order
+  /// of changes. A person decides in its place.
   public let isNewestInDoubt: Bool
   /// The recovery of the time that the hub lost. nil if none is running.
   public let recovery: Recovering?

@@ -109,8 +109,7 @@ public struct HubWorkspace: Sendable {
   /// Checks that the definition's rules can be evaluated over these tables, and that all rows can be kept in step.
   /// Throws a `DatasetError` that says where the fault is.
   /// - Parameter former: the tables of the former dataset version. A hub from release 0.1 may have a `sum` policy on a
-  ///   column of texts. If `former` has this column too, it is accepted.
-  ///   column of texts. Such a column of `former` is not refused.
+  ///   column of texts. If `former` has this column too, the column is accepted.
   static func check(
     _ tables: [TrackedTable], of definition: DatasetDefinition, after former: [TrackedTable] = [],
     in database: borrowing Database
@@ -143,7 +142,8 @@ public struct HubWorkspace: Sendable {
         in: database, identity: identity, definition: definition, tables: tables, at: platform.clock.milliseconds())
       try HubStore.giveFirstBlocks(tables, to: identity.id, in: database)
       try writeBase(database, tables, definition, epoch: identity.epoch, cursor: .zero)
-      // This is written before the commit. If it failed after the commit, `create` could not use the database again.
+      // The configuration is written before the commit. If the write came after the commit and failed, `create` could
+      // not use the database again.
       try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     }
     try folder.finish(platform.files)

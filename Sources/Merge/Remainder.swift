@@ -35,8 +35,8 @@ private func remainder(
   let kept = changes.map { change in
     delivered[change.column].map { remainder(of: change, after: $0, isReplayed: isReplayed, by: rules) } ?? change
   }
-  // If a column is only in the other copy's change, this copy had changed it back, unless the change was repeated:
-  // then this cannot be known.
+  // If only the other copy's change has a column, this copy had changed the column back. This is not known if the
+  // change was already repeated on the other copy's row.
   let undone = isReplayed ? [] : made.filter { !changed.contains($0.column) }
   return (kept + undone.map { ColumnChange(column: $0.column, was: $0.value, value: $0.was) })
     .filter { $0.was != $0.value }.sorted { $0.column < $1.column }

@@ -67,8 +67,8 @@ public final class RowTable {
     insertion = LazyStatement("INSERT\(orAbort) INTO \(tableSQL) (\(written)) VALUES (\(values))")
     updateHead = "UPDATE\(orAbort) \(tableSQL) SET"
     deletion = LazyStatement("DELETE FROM \(tableSQL) WHERE \(table.isKeySQL)")
-    // The conflict updates nothing: the key's first column is set to its own value. So SQLite returns the row that is
-    // in the way.
+    // DO UPDATE changes nothing, because it sets the key's first column to its own value. But with it SQLite returns
+    // the key of the row that is in the way.
     let own = quoted(schema.columns[schema.key[0]])
     meeting = LazyStatement(
       """

@@ -52,7 +52,6 @@ extension Database {
 
   /// Runs `body` while this connection's temporary schema has a copy of each trigger. `withoutTriggers` does not stop
   /// the copies.
-  /// the copies.
   private func awake<T>(_ triggers: [DerivedTableTrigger], _ body: () throws -> T) throws -> T {
     var copied: [Name] = []
     func dropCopies() throws {
@@ -91,8 +90,7 @@ extension Database {
 }
 
 extension SQLiteError {
-  /// Whether a statement in a trigger may have caused this error. For example, a full disk is not caused by a trigger.
-  /// example.
+  /// Whether a statement in a trigger may have caused this error. For example, a trigger does not cause a full disk.
   fileprivate var mayBeOfTrigger: Bool {
     switch kind {
     case .other, .constraint, .unique, .foreignKey: true

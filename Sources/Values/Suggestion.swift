@@ -16,7 +16,7 @@ public func didYouMean(_ word: String, among candidates: [String]) -> String {
 public func editDistance(_ a: String, _ b: String) -> Int {
   let a = Array(a.unicodeScalars)
   let b = Array(b.unicodeScalars)
-  // For a distance above 2 the exact number does not matter. This saves work on long words.
+  // For a distance above 2 the exact number does not matter. Returning here saves work on long words.
   if abs(a.count - b.count) > 2 { return abs(a.count - b.count) }
   var beforeLast: [Int] = []
   var last = Array(0...b.count)

@@ -13,8 +13,8 @@ public struct DiskRoom: Sendable {
       """
       Make room there, and import it again. If its device has no reason to send so much: satchel-hub device revoke NAME
       """)
-  /// The room on a device. The limit is lower than at the hub, because a device trusts its hub and may have a small
-  /// disk.
+  /// The room on a device. Less space must stay free than at the hub, because a device trusts its hub and may have a
+  /// small disk.
   public static let onDevice = DiskRoom(
     leastFree: 64 << 20,
     hint:

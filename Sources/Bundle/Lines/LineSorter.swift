@@ -4,12 +4,12 @@ import SatchelValues
 
 /// Sorts lines by their `ApplyOrder`, with little memory.
 ///
-/// Lines are written to a file as they come; lines with the same place are collected first, as far as memory allows.
-/// Usually they come in order, because there is one generation, and parents come before children. Then the file is
-/// finished. Otherwise groups of lines are copied to another file in the right order.
+/// Lines with the same place are collected in memory, and then written to a file together. Usually the lines come in
+/// order, because there is one generation, and parents come before children. If so, the file is finished. Otherwise
+/// groups of lines are copied to another file in the right order.
 struct LineSorter: ~Copyable {
-  /// The most bytes in the buffers. Lines of several places wait for more lines of the same place. If all lines have
-  /// one place, they need not wait, so the second limit applies.
+  /// The most bytes in the buffers, if there are lines of several places. Then the lines wait for more lines of the
+  /// same place. If all lines have one place, waiting is of no use, and the second limit applies.
   private static let mostBuffered = 4 << 20
   private static let mostOfOnePlace = 256 << 10
 

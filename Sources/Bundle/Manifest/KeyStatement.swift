@@ -45,7 +45,8 @@ extension Manifest {
 }
 
 extension Manifest.Continuation {
-  /// Whether a key of the former identity has signed that the device continues its history.
+  /// Whether a key of the former identity has signed the statement that the device continues the history of this
+  /// identity.
   /// - Parameters:
   ///   - device: the device that requests this. Its key is `key`.
   ///   - former: the keys of the former identity.

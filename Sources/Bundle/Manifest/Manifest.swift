@@ -31,7 +31,8 @@ public struct Manifest: Hashable, Sendable {
   public enum Critical: String, Sendable, CaseIterable {
     /// Lines about keys: `rekey` and `block`.
     case keys
-    /// A request by a device that had another identity. The hub must not merge its delivered changes again.
+    /// A request by a device that had another identity. The hub must not merge again what the device delivered under
+    /// that identity.
     case continues
     /// Lines about attachments, and the attachments themselves.
     case attachments
@@ -103,9 +104,9 @@ public struct Manifest: Hashable, Sendable {
     /// to have them. The list is sorted, has each path once, and has at most as many paths as one bundle can carry
     /// files.
     public let lost: [AttachmentPath]
-    /// The sequence of an earlier export. This export contains all changes since that one, so a hub with that export
-    /// does not need those between. nil if the bundle is of a release without this member; then the first export of
-    /// the chain is the base.
+    /// The sequence of an earlier export. The present export contains all changes since that earlier export. So a hub
+    /// that has the earlier export does not need the exports between the two. nil if the bundle is of a release without
+    /// this member; then the first export of the chain is the base.
     public var base: SequenceNumber?
     /// The last export of the device in an earlier epoch; 0 if it made none. Changes of this generation and later
     /// ones are of the present epoch, whatever the device's clock shows. nil if the bundle is of a release without
@@ -155,9 +156,9 @@ public struct Manifest: Hashable, Sendable {
       self.lost = lost
     }
 
-    /// Whether this export has all changes after `merged`, the last export that a hub has merged. It is the next
-    /// export, or its base is not later than `merged`. Without `base`, the first export of the chain is the base.
-    /// Then this export may lack only that export's own changes.
+    /// Whether this export has all changes after `merged`, the last export that a hub has merged. This is true for the
+    /// next export, and for an export whose base is not later than `merged`. If an export names no base, the first
+    /// export of its chain is the base. Such an export may lack the changes of that first export, and no others.
     public func reaches(back merged: SequenceNumber) -> Bool {
       if let base { return base <= merged }
       return sequence <= merged.next || chain.first.map { $0.sequence <= merged } ?? false

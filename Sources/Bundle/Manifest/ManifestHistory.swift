@@ -48,8 +48,8 @@ extension Manifest.Scope {
   public static let mostCompared = 1_000
   /// The most earlier epochs in a manifest.
   public static let mostEpochs = 1_024
-  /// The most by which a number may exceed the last number of the same epoch. A greater number is a mistake. Or a
-  /// thief tries to use up the numbers.
+  /// The most by which a number may exceed the last number of the same epoch. A greater number is a mistake, or a
+  /// thief's attempt to use up the numbers.
   public static let longestJump: Int64 = 1_000_000
 }
 

@@ -29,7 +29,8 @@ struct TarHeader {
     }
     let nameBytes = block[..<100]
     let end = nameBytes.firstIndex(of: 0) ?? nameBytes.endIndex
-    // With a prefix, the name would be longer. In a GNU header the same bytes may be the map of a sparse file.
+    // Bytes in these fields would mean more than a plain file: a link, or a prefix that makes the name longer. In a GNU
+    // header the bytes of the prefix may be the map of a sparse file.
     let hasMore = [nameBytes[end...], block[157..<257], block[345...]].contains { $0.contains { $0 != 0 } }
     name = Array(nameBytes[..<end])
     kind =

@@ -149,7 +149,8 @@ extension String {
 extension ColumnDeclaration {
   /// The difference as text that follows the column's name; nil if values are stored and compared in the same way.
   fileprivate func difference(from old: ColumnDeclaration) -> String? {
-    // Most columns return here, at each command. Types are compared as bytes, as SQLite does.
+    // Most columns are unchanged and return here. Every command runs this code. Types are compared as bytes, as SQLite
+    // does.
     if Name(type) == Name(old.type), isStrict == old.isStrict, collation == old.collation { return nil }
     var words: [String] = []
     if affinity != old.affinity { words.append("is \(typeWords) now, was \(old.typeWords)") }

@@ -37,7 +37,8 @@ struct Hooks {
   static func run(
     after answer: Answer, isSync: Bool = false, _ command: ParsedCommand, _ context: CommandContext
   ) -> Answer {
-    // A hook started this command. The command starts no further hooks, because that could go on forever.
+    // A dry run runs no hooks. If a hook started this command, the command runs no hooks either, because that could go
+    // on forever.
     if command.dryRun || context.console.environment(Self.variable) != nil { return answer }
     let hooks = Hooks(in: command.directory, context.platform)
     var answer = answer

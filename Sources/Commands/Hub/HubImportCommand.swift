@@ -39,8 +39,8 @@ extension HubTool {
   ) throws -> Answer {
     let named = command.arguments("FILE")
     if named.isEmpty { throw UsageError("name a FILE, or a bundle that waits: --accept BUNDLE, --reject BUNDLE") }
-    // If standard input is a file of the command, it must be the only file. The waiting bundles are left to the next
-    // import.
+    // If the command reads a bundle from standard input, it must read no other file. So it leaves the waiting bundles
+    // to the next import.
     let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
     return try take(waiting + named, into: hub, command) { file, body in
       try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)

@@ -87,8 +87,8 @@ final class PageGate: Sendable {
     guard let host = request.header("host"), names.contains(host) else { return .otherAddress }
     guard ["GET", "HEAD", "POST"].contains(request.method) else { return .method }
     if request.method != "POST" { return nil }
-    // Every browser sends the origin of a form. The origin must have the host of this request. Another server at the
-    // same port may have this machine's other name.
+    // Every browser sends the origin of a form. The origin must have the host of this request: a server at the same
+    // port may use this machine's other name.
     guard request.header("origin") == "http://\(host)" else { return .foreignForm }
     return nil
   }

@@ -80,8 +80,8 @@ struct Syncing {
     stick = try Stick(folder, of: replica, context.platform, unknown: unknown)
   }
 
-  /// Imports, makes bundles, and puts them on the stick. A failure of one part does not stop the other parts, from the
-  /// import on. The answer reports everything that was done.
+  /// Imports, makes bundles, and puts them on the stick. If the import or a later part fails, the other parts are still
+  /// done. The answer reports everything that was done.
   /// - Parameters:
   ///   - waiting: waiting files of the workspace that can now be imported.
   ///   - take: imports these files, and the bundles on the stick that are for this replica.
@@ -135,7 +135,8 @@ struct Syncing {
     return answer
   }
 
-  /// The bundles that are due. If a new bundle cannot be made, the earlier bundles that can still be carried.
+  /// Returns the bundles that are due. If a new bundle cannot be made, returns the earlier bundles that can still be
+  /// carried.
   private func due(_ make: (StickRoom) throws -> [Outgoing], or made: (Failure) -> [Outgoing]) throws -> [Outgoing] {
     do { return try make(StickRoom(on: stick, size: size)) } catch { return try self.made(before: error, made) }
   }

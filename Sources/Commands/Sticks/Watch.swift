@@ -61,7 +61,8 @@ struct Watch {
     Answer(text, ["visits": .integer(count), "failures": .integer(failures), "sticks": .array(visits)], code: code)
   }
 
-  /// The sticks that appeared. Empty if the folder cannot be read now, because it may be readable at the next look.
+  /// The sticks that appeared. If the folder cannot be read now, the result is empty, because the folder may be
+  /// readable at the next look.
   private mutating func appeared() -> [String] {
     do {
       let found = try sticks.appeared()

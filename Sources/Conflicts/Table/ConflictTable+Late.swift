@@ -4,8 +4,8 @@ import SatchelValues
 
 /// Finds changes that were accepted late, although their user had lost the right to make them.
 extension ConflictTable {
-  /// The bundles that inserted this row below rows outside the user's scope, and from which the row was accepted
-  /// late.
+  /// The bundles whose insert of this row was accepted late. Each of them inserted the row below rows outside the
+  /// user's scope.
   public static func bundlesOfLateInserts(
     _ key: RowKey, of table: Name, device: ReplicaID, user: String, in database: borrowing Database
   ) throws -> [BundleID] {

@@ -50,9 +50,9 @@ extension ConflictTable {
     }
   }
 
-  /// The ids of the conflicts of a device that the other replica is not known to have. No bundle has reported them,
-  /// or only a bundle with a number above `number`, which may be lost. Only ids are returned, because a device may
-  /// have very many conflicts with large values.
+  /// The ids of the conflicts of a device that the other replica is not known to have. They are in no bundle yet, or
+  /// only in a bundle with a number above `number`, which may be lost. Only ids are returned, because a device may have
+  /// very many conflicts with large values.
   /// - Parameter user: selects only changes of this user; nil selects the changes of all users.
   public static func untold(
     of device: ReplicaID, by user: String? = nil, after number: Int64, in database: borrowing Database
@@ -172,8 +172,8 @@ extension ConflictTable {
       """, ["device": .string(device.text)])
   }
 
-  /// Whether a device reports an open conflict to the hub again that the hub had reported, and the hub is not known to
-  /// have this report.
+  /// Whether a device still has to report this open conflict back to the hub, which had once reported it. False if the
+  /// hub is known to have the device's report.
   /// - Parameters:
   ///   - number: the last export that the hub acknowledged.
   ///   - isLost: whether the hub has lost its own report, so that `reportOpenAgain` follows.

@@ -84,7 +84,8 @@ final class RowWitness {
       return row == nil && isRenamed(key, in: schema) || isAny(of: row, among: expected, in: schema)
     }
     if let row = sent.row { return try isAny(of: schema.row(row), among: expected, in: schema) }
-    // The device may have joined its new row with a row from the hub. Then the line lists versions of that row.
+    // The device's new row may have been folded into a row from the hub. In that case, the line lists versions of the
+    // other row.
     return sent.digest == nil && isRenamed(key, in: schema) || expected.contains(sent.digest)
   }
 

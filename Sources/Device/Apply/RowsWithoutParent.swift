@@ -17,8 +17,8 @@ final class RowsWithoutParent {
     let isBelowKeptRow: Bool
   }
 
-  /// Why a row left its table. `kept`: another row keeps the row, or a row that it refers to, out until a person
-  /// decides. `gone`: any other reason.
+  /// Why a row left its table. `kept`: until a person decides, another row keeps out this row, or a row to which this
+  /// row refers. `gone`: any other reason.
   enum Departure { case gone, kept }
 
   private let tables: [RowTable]

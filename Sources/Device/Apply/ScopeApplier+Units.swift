@@ -95,7 +95,8 @@ extension ScopeApplier {
     try pending[rows.name]?.images(of: key) ?? []
   }
 
-  /// Records that a row has the hub's last values again. Then its missing parents and its deleted children are found.
+  /// Records that a row has the hub's last values again. After that, the import finds the missing parents and the
+  /// deleted children of this row.
   private func noteReturn(of key: RowKey, _ images: [PreImage], from current: Row?, to hub: Row?, in rows: RowTable) {
     guard let change = Change(from: current, to: hub) else { return }
     tally.add(change, in: rows.name)

@@ -237,7 +237,7 @@ final class ScopeApplier {
     if case .known(let known) = addition, known.state != .resolved,
       record.unit != nil || !known.isNotTaken && record.isNotTaken
     {
-      // The known conflict does not say yet that its change was undone.
+      // The conflict table has this conflict already. The change was undone only now, so the record is corrected.
       var corrected = record
       corrected.id = known.id
       return try ConflictTable.correct(

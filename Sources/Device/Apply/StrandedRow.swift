@@ -2,8 +2,8 @@ import SatchelConflicts
 import SatchelRows
 import SatchelValues
 
-/// A pending row that cannot stay in its table. After references got new keys, another row has its natural key. Or the
-/// tables of a new version do not allow the row. Only this value has the row and its pre-images now.
+/// A pending row that cannot be in its table any more. Another row has its natural key after references got new keys,
+/// or the tables of a new version do not allow the row. The row and its pre-images are only in this value now.
 struct StrandedRow {
   let rows: RowTable
   let key: RowKey

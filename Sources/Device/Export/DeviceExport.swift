@@ -149,8 +149,9 @@ extension DeviceSession {
   /// Whether the hub, after the last export, answered exports that this database does not know. If so, a new export
   /// shows the hub the history of this database, even without a new change.
   private func hasRefusedAnswer(since last: ExportRecord) throws -> Bool {
-    // If the clock was set back after the export, the times do not show which came first. Each failure then counts.
-    // Otherwise a failure with a time in the future does not count, because the next import records it again.
+    // If the clock was set back after the export, the times do not show whether a failure came after the export, so
+    // each failure counts. If it was not set back, a failure with a time in the future does not count, because the next
+    // import records it again.
     let now = platform.clock.milliseconds()
     let isOfFuture = last.created > now
     return try workspace.failedImports.list().contains { failure in

@@ -239,8 +239,9 @@ extension DeviceSession {
     }
   }
 
-  /// The path of the whole bundle of a volume, if that bundle waits here and a person has confirmed the hub. nil: it
-  /// does not wait here. If it waits and no person has confirmed the hub, throws its refusal again.
+  /// The path of the whole bundle of a volume, if that bundle waits here and a person has confirmed the hub. nil: that
+  /// bundle does not wait here. Throws the refusal of that bundle again if it waits and no person has confirmed the
+  /// hub.
   func waitingWhole(of manifest: Manifest, _ volume: Manifest.Volume) throws -> String? {
     guard let found = try estrangement(), found.file == manifest.wholeFileName else { return nil }
     let path = Paths.join(folder.waiting, found.file)

@@ -25,12 +25,13 @@ struct CopiedWrite {
     case unclear
   }
 
-  /// Compares a row that was written in the copy with its exported changes. nil: the exports contain the whole write.
+  /// Compares a row that was written in the old copy with the exported changes of that row. Returns nil if the exports
+  /// contain the whole write.
   /// - Parameters:
   ///   - image: the row before its first write in the copy's last generation.
-  ///   - lines: the exported changes that may have writes in common with it, oldest first.
-  ///   - exported: when the first export after the copy was made; nil: there is none.
-  ///   - isUnseen: whether no trigger recorded the write. Then nothing shows whether it was made before the copy.
+  ///   - lines: the exported changes of the row that may contain the same writes, oldest first.
+  ///   - exported: the time of the first export after the copy was made. nil if there is none.
+  ///   - isUnseen: whether no trigger recorded the write. If so, nothing shows whether it was made before the copy.
   static func find(
     _ image: PreImage, to current: Row?, exported lines: [ChangeLine], at exported: Stamp?, isUnseen: Bool,
     in table: TrackedTable, _ database: borrowing Database
@@ -56,7 +57,8 @@ struct CopiedWrite {
       return rest(image.with(row: end), to: rules.joined(current, from: image.row, with: end))
     }
     if isUnseen { return beyondCommon() }
-    // An earlier repair already brought this write from the copy. A part of the write may have lost on other values.
+    // An earlier repair already brought this write from the copy. A part of the write may have lost to the values of
+    // the newer database.
     if lines.contains(where: { $0.stamp == image.stamp && $0.generation != image.generation }) { return nil }
     if line.stamp == image.stamp, end == current { return nil }
     guard let first = image.first, let exportedFirst = line.first else {

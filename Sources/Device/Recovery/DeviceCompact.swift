@@ -62,8 +62,8 @@ extension DeviceWorkspace {
   private func deleteExports(
     madeBefore limit: Int64, _ unbacked: UnbackedExports, _ session: DeviceSession, _ report: inout DeviceCompactReport
   ) throws {
-    // The last acknowledged export stays, because the hub still refers to it. Exports that a restored hub lacks stay,
-    // because they must be carried to it again.
+    // The last acknowledged export stays, because the hub still refers to it. If a hub was restored and lacks some
+    // exports, these exports stay too: people must carry them again.
     let known = min(session.state.acknowledged, session.state.restored ?? session.state.acknowledged)
     var old = try ExportTable.old(before: known, madeBefore: limit, in: session.database)
     if unbacked == .kept, let backedUp = session.state.backedUp {

@@ -135,7 +135,8 @@ struct ReplacedFile {
     session.state.sequence = newest
     session.state.definition = definition.source
     session.state.acknowledged = try acknowledged(session, recollection)
-    // Without this, no export would carry the former user's changes, and the hub would wait for them for ever.
+    // Without the number of the sealed export, no export would carry the former user's changes, and the hub would wait
+    // for them for ever.
     session.state.sealed = try recollection.sealed().flatMap { $0 > session.state.acknowledged ? $0 : nil }
     try session.state.save(in: session.database)
     try Capture.begin(Generation(newest.rawValue), in: session.database)

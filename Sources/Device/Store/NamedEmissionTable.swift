@@ -27,7 +27,7 @@ enum NamedEmissionTable {
     }
   }
 
-  /// The digests of the named emissions with this number.
+  /// The digests that imported bundles named for the emission with this number.
   static func digests(
     of number: EmissionNumber, in epoch: Epoch, _ database: borrowing Database
   ) throws -> [Digest] {

@@ -99,8 +99,8 @@ extension HubWorkspace {
     if decision.word == .device { try keepClaims(of: record, in: change, of: row.key, in: place, store) }
   }
 
-  /// Records a claim of the device for each attachment that the decision named in the row. A decision for a device does
-  /// not show that the device has the file.
+  /// Records that the device claims the attachments that the decision named in the row. The device must still show that
+  /// it has these files: a decision for a device is no proof.
   private func keepClaims(
     of record: ConflictRecord, in change: Change, of key: RowKey, in place: Int, _ store: HubStore
   ) throws {

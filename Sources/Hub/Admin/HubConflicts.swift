@@ -257,8 +257,8 @@ extension HubWorkspace {
   }
 
   /// Groups units for one decision each. Units whose rows traded UNIQUE values are one group, if the policy decides all
-  /// of them for the device. If not, each unit is its own group, and the units for the device come first. These stay
-  /// undecided, because the other rows are not decided yet.
+  /// of them for the device. If not, each unit is its own group, and the units that are decided for the device come
+  /// first. They stay undecided, because the rows that they need are not decided yet.
   private func decidedTogether(
     _ units: [ConflictUnit], _ policy: Policy, _ store: HubStore
   ) throws -> [[ConflictUnit]] {

@@ -110,8 +110,8 @@ struct ReportedConflicts {
   private static let laterCounts =
     "The hub was set back, and the device's later change is in the row now. To take the hub's value, use --set."
 
-  /// Opens a conflict of the lost time again that the hub has settled by stamps since it was set back, although a
-  /// person decides by the table's rules. Each conflict is opened only once, and never after a person's decision.
+  /// Opens a conflict of the lost time again. The hub was set back, and has settled this conflict by stamps since then.
+  /// But by the table's rules a person decides. Each conflict is opened only once, and never after a person's decision.
   ///
   /// If the hub's conflict stays settled, the device receives it again, because the device has it open.
   /// - Returns: whether the conflict was opened.
@@ -136,8 +136,8 @@ struct ReportedConflicts {
 
   /// Whether the device made this bundle after it received the hub's own report of the conflict.
   ///
-  /// Only then is a conflict that the device reports as open a question of the lost time. A device may also find a
-  /// conflict itself, about a change that knew the other change. For such a conflict the hub's report counts.
+  /// If not, the device may have found the conflict itself. For such a conflict the hub's result counts, because the
+  /// device may have seen one change before it made the other.
   private func knowsReport(of id: ConflictID) throws -> Bool {
     guard changes.epoch == store.identity.epoch,
       let sent = try Ledger.written(changes.received.rawValue, for: manifest.from.name, in: store.database),

@@ -15,7 +15,7 @@ final class RowBeliefs {
   private let comparesStamps: [Bool]
   private var reader = FieldsReader()
 
-  /// Returns nil if the states are unknown. The device may have no emission or too many possible ones. Or one of these
+  /// Returns nil if the states are unknown: the device has no emission or too many possible ones, or one of these
   /// emissions has another version of the dataset, or is older than the log.
   init?(_ store: HubStore, _ plan: EmissionPlan) {
     guard !plan.emissions.isEmpty, plan.emissions.allSatisfy({ $0.version == store.dataset.version }),

@@ -69,8 +69,8 @@ extension HubImportReport {
 public enum LostTimeMerge: Sendable {
   /// At once, if the hub has all bundles that it needs.
   case now
-  /// When the caller calls `mergeLostTime`, after it imported other bundles. The newest bundle must be merged first,
-  /// and a device that only receives does not name the bundles that it brings.
+  /// Later: the caller calls `mergeLostTime` after it has imported other bundles. The newest bundle must be merged
+  /// first, and a device that only receives does not name the bundles that it brings.
   case later
 }
 

@@ -32,8 +32,8 @@ extension HubStore {
   /// The fault of the hub's clock. nil if no fault is known.
   func clockFault(at now: Int64) throws -> ClockFault? { try ClockFault(now: now, last: clockReading(), by: clock) }
 
-  /// A fault if changes in the log have stamps far ahead of the clock, and no device can have these stamps. Otherwise
-  /// nil.
+  /// Returns a fault if the log has stamps far ahead of the clock, and no device has received stamps that new.
+  /// Otherwise returns nil.
   func clockFaultOfLog(at now: Int64) throws -> ClockFault? {
     let newest = try Capture.newestStamp(in: database).milliseconds
     guard newest > now + ClockFault.tolerance,

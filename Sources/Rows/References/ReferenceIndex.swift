@@ -40,7 +40,8 @@ final class ReferenceIndex: RowFollower {
   private let removal: Statement
   /// Reads the columns and the key of one row.
   private let reading: Statement
-  /// Compares one row with the values of a lookup. Its only column says whether the row is not the one to leave out.
+  /// Compares one row with the values of a lookup. Its only column is 0 for the row to leave out, and 1 for any other
+  /// row.
   private let comparing: Statement
   /// The error because of which an entry is missing; nil if the index is complete.
   private var failure: (any Error)?
@@ -160,7 +161,8 @@ final class ReferenceIndex: RowFollower {
     return keys
   }
 
-  /// Whether the row with this key has the values and is not left out; nil if the row no longer has the values.
+  /// Whether the row with this key counts: it has the values, and is not the row to leave out. nil if the row no longer
+  /// has the values.
   private func counts(_ key: [Value], _ values: [Value], _ own: [Value]) throws -> Bool? {
     defer { comparing.reset() }
     try comparing.bind(key + values + own)

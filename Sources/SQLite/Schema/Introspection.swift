@@ -125,8 +125,8 @@ extension Database {
       isView: kind.type == "view", isNamedByColumns: false, localKey: nil)
   }
 
-  /// Whether the table's SQL contains the word AUTOINCREMENT. The word may have another meaning there. Such a table has
-  /// no count in `sqlite_sequence`.
+  /// Whether the table's SQL contains the word AUTOINCREMENT. The word may have another meaning there. In that case,
+  /// the table has no count in `sqlite_sequence`.
   private func mayBeAutoincrement(_ table: Name) throws -> Bool {
     try first(
       """

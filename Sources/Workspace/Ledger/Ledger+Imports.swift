@@ -77,7 +77,8 @@ extension Ledger {
     ) { $0.text(0) }
   }
 
-  /// The imported bundles that a name typed by a person fits. Two results mean that the name is ambiguous.
+  /// Returns the imported bundles that fit a name. A person typed the name. Two results mean that the name is
+  /// ambiguous.
   /// - Parameter name: SENDER/NUMBER, or the beginning of a bundle's id.
   public static func imported(named name: String, in database: borrowing Database) throws -> [BundleID] {
     let words = name.split(separator: "/")

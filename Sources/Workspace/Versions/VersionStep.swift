@@ -178,8 +178,8 @@ public final class VersionStep {
     }
   }
 
-  /// Throws a `DatasetError` if the columns of a table's key changed. Rows could not be matched with the rows of
-  /// other replicas.
+  /// Throws a `DatasetError` if the columns of a table's key changed. Otherwise the table's rows would have other keys
+  /// than the same rows on other replicas.
   private static func checkKey(of table: TrackedTable, _ old: [TrackedTable], _ mappings: [Name: ColumnMapping]) throws
   {
     guard let before = old.first(where: { $0.name == table.name })?.schema else { return }

@@ -76,7 +76,7 @@ extension ConsoleSite {
     """
 
   /// The last day of a user or a device, as a local date. Empty if there is none.
-  /// - Parameter expires: the beginning of the day after it, in milliseconds since 1970.
+  /// - Parameter expires: the beginning of the day after the last day, in milliseconds since 1970.
   func lastDay(_ expires: Int64?) -> String {
     expires.map { context.platform.clock.localDay(milliseconds: $0 - 1) } ?? ""
   }

@@ -54,7 +54,8 @@ struct Lookup<Context> {
     return tool.commands.first { $0.path.contains(word) }.map { "; did you mean '\($0.name)'?" } ?? ""
   }
 
-  /// Whether `word` is an option of every command. False if another option follows a known command. Throws otherwise.
+  /// Whether `word` is an option of every command. If it is not, and the command is already known, returns false.
+  /// Throws if no command is known yet.
   private func takesOption(_ word: String) throws(UsageError) -> Bool {
     let known = OptionSpec.common + [.version]
     let name = Assignment(word)?.name ?? word

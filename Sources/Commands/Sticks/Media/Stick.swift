@@ -14,7 +14,7 @@ struct Stick {
   let platform: Platform
   /// The files of this replica that its records do not contain. These files stay as they are.
   private(set) var unknown: [UnknownOwnBundle] = []
-  /// The paths of `unknown`. If the replica's records cannot be read, the paths of all its files.
+  /// The paths of `unknown`. If the replica's records cannot be read, these are the paths of all its files.
   private var kept: Set<String> = []
 
   /// Finds the files of a replica, among these paths, that the replica does not know.
@@ -217,7 +217,7 @@ struct Stick {
   func room() throws -> Int64 { try files.freeBytes(layout.folder) - Self.reserve }
 
   /// Throws if the stick has no room for a file.
-  /// - Parameter receiver: the replica whose older volumes on the stick are named then; nil: none are named.
+  /// - Parameter receiver: the replica whose older volumes on the stick the error names. nil: it names none.
   func checkRoom(for file: String, to receiver: String? = nil) throws {
     let (needed, free) = (try files.size(file), try files.freeBytes(layout.folder))
     guard needed + Self.reserve > free else { return }

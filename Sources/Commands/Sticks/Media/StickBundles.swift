@@ -57,7 +57,7 @@ extension Stick {
     return try ordered(named, in: folder).filter { path in
       guard try files.kind(path) == .file else { return false }
       // Another replica's name may end like this replica's name. If the bundle is encrypted for that replica, it cannot
-      // be read here. A file whose name fits only this replica is taken, and refused with its reason.
+      // be read here. If the file's name fits only this replica, the file is imported, and so refused with its reason.
       guard let manifest = manifest(of: path) else {
         return BundleName.fitsOnly(name, Paths.name(of: path), dataset: replica.dataset)
       }

@@ -160,7 +160,8 @@ final class ScopeWriting {
   private func acknowledge(_ bundle: borrowing VerifiedBundle) throws {
     try session.reach(ImportWrite.acknowledgement)
     try Capture.settle(session.tables, in: database)
-    // This is done now, because the import may remove rows before an export records the files that their changes name.
+    // The file names in pending changes are recorded before the import applies its rows. The import may remove these
+    // rows, and the next export would no longer find the names.
     try DeviceAttachments(session).noteChanges()
     let waiting = try WaitingRows(session, bundle, snapshot)
     let isNew = scope.acknowledged > state.acknowledged

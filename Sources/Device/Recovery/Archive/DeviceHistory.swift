@@ -206,7 +206,7 @@ final class DeviceHistory {
     }
   }
 
-  /// The changes of primary keys of the device's rows with an emission; nil: no row got a new key.
+  /// The new primary keys that rows of the device got with an emission; nil: no row got a new key.
   private func newKeys(with number: EmissionNumber) throws -> PrimaryKeyMap? {
     let entries = try session.keysGiven(with: number)
     return entries.isEmpty ? nil : PrimaryKeyMap(try PrimaryKeyReferences(session.tables), session.tables, entries)

@@ -99,8 +99,8 @@ final class LostTables {
       for table in changed { unfit[table.name] = try table.bringBack(by: history, session) }
     }
     for trigger in kept { try session.database.execute(trigger) }
-    // Capture is reinstalled only on tables whose missing rows are pending deletes. A table that an app created again
-    // may lack rows that no person deleted.
+    // Capture is reinstalled only on a table in which each missing row has a pending delete. This is not known of a
+    // table that an app created again: it may lack rows that no person deleted.
     let whole = changed.filter { !$0.isMadeAnew && unfit[$0.name] == 0 }.compactMap { session.table($0.name) }
     try session.reinstall(whole)
     return unfit

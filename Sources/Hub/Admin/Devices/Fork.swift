@@ -242,8 +242,8 @@ extension Fork.History {
   }
 
   /// Whether an export belongs to this history. Its digests must not contradict the digests of this history. It must
-  /// also share an export with this history after the common ones. A bundle of release 0.1 names only itself, so this
-  /// second condition does not hold for it.
+  /// also share an export with this history after the export `parted`. A bundle of release 0.1 names only itself, so
+  /// this second condition does not hold for it.
   /// - Parameter parted: the last export that the export's history and the first history have in common.
   fileprivate func fits(_ export: Fork.Export, after parted: SequenceNumber) -> Bool {
     guard export.links.allSatisfy({ known[$0.sequence] == nil || known[$0.sequence] == $0.digest }) else {

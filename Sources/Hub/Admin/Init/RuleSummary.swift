@@ -28,8 +28,8 @@ public struct RuleSummary: Sendable {
   ) throws -> [RuleSummary] {
     var summaries: [RuleSummary] = []
     for table in tables { summaries.append(try RuleSummary(table, of: dataset, tables, in: database)) }
-    // A table is for every user only if all its parents are for every user. Each round removes tables with another
-    // parent.
+    // Every user sees the table's rows only if every user sees the rows of all its parents. Each round removes tables
+    // with another parent.
     var open = Set(tables.filter { $0.rules.visible == nil }.map(\.name))
     var isChanged = true
     while isChanged {

@@ -93,8 +93,8 @@ extension HubWorkspace {
     guard store.identity.logFrom > .zero, let imported = try Ledger.lastImport(of: bundle, in: store.database),
       imported.changes > 0
     else { return }
-    // If the history reaches back to the import, nothing is forgotten: the bundle may have repeated only changes of an
-    // earlier bundle.
+    // If the history reaches back to the import, the hub has forgotten nothing of this bundle. Its log then lacks
+    // changes of the bundle only because the bundle repeated an earlier one.
     if let since = try store.timeOfFirstChange(after: store.identity.logFrom), imported.at >= since { return }
     throw WorkspaceError(
       .forgotten,

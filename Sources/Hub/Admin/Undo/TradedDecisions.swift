@@ -35,7 +35,8 @@ struct TradedDecisions {
   private func rowsInTheWay(of decided: [StoredConflict]) throws -> Set<RowInTable> {
     let rows = try store.rows(decidedIn: decided, by: user).rows
     if rows.isEmpty { return [] }
-    // Only a trial can show this, because the rows of these decisions may free values for each other.
+    // Only a trial can show which rows are in the way, because the rows of these decisions may free values for each
+    // other.
     return try store.database.savepoint(.dryRun) {
       let stamp = try Capture.tick(now: now, in: store.database)
       var revert = Revert(store: store, now: now, stamp: stamp, left: .counted)

@@ -24,9 +24,9 @@ final class FormerWriteRules {
   /// - Parameter scope: the scope of the user.
   init(_ scope: ScopeStore) { self.scope = scope }
 
-  /// Whether the user could change a row at that moment. The caller knows that the user saw the row. The rows above it
-  /// are not checked.
-  /// - Parameter row: the row at that moment.
+  /// Whether the user could change the row at `moment`. Call this only if the user saw the row at that moment: the rows
+  /// to which this row refers are not checked.
+  /// - Parameter row: the row as it was at `moment`.
   func couldWrite(_ row: Row, in place: Int, at moment: FormerMoment) throws -> Bool {
     guard let write = try writeRule(of: place, at: moment) else { return false }
     switch write {

@@ -88,8 +88,8 @@ extension HubStore {
       WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))
       ON CONFLICT DO UPDATE SET emission = NULL, if_visible = 0
       """, values)
-    // The hub may have recorded that the device brought equal rows. Perhaps the other history brought them, so that is
-    // forgotten.
+    // The hub may have recorded that the device brought equal rows. Perhaps the other history brought them, so the hub
+    // forgets these records.
     try database.run(
       "UPDATE satchel_owed SET equal_at = NULL WHERE device = :device", ["device": .string(device.id.text)])
     try database.run(

@@ -187,8 +187,8 @@ extension HubStore {
     ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self).sorted { $0.hexadecimal < $1.hexadecimal }
   }
 
-  /// The digests of emissions of earlier epochs that this hub made for a device, as it knows. So the hub has all rows
-  /// from before them. For any other emission that came, the hub has only the file.
+  /// The digests of the emissions of earlier epochs that this hub knows to have made for a device. So the hub has all
+  /// rows from before them. For any other emission that came, the hub has only the file.
   func knownEmissions(for device: EnrolledDevice) throws -> [Digest] {
     if try isRecoveringAgain() { return [] }
     return try database.all(

@@ -181,7 +181,8 @@ extension HubStore {
     _ renamed: [(row: KeyedRow, new: Value)], of device: ReplicaID, at received: EmissionNumber
   ) throws {
     func row(_ place: Int, _ key: Value) -> RowInTable { RowInTable(table: tables[place].name, key: RowKey([key])) }
-    // This goes from the last change of a key back to the first. So each former key is mapped to the row's final key.
+    // The loop goes from the last change of a key back to the first. So each former key is mapped to the row's final
+    // key.
     var last: [RowInTable: Value] = [:]
     for (former, new) in renamed.reversed() {
       last[row(former.place, former.key)] = last[row(former.place, new)] ?? new

@@ -7,7 +7,8 @@ import SatchelValues
 struct ScopeRules {
   let dataset: DatasetDefinition
   let tables: [TrackedTable]
-  /// The limit on the rows of a tree that SQL reads. nil if SQL itself reads trees of any depth.
+  /// The number of rows that SQL itself climbs in a tree, and the scope that decides if there are more. nil if SQL
+  /// climbs trees of any depth.
   var climb: Climb?
 
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }

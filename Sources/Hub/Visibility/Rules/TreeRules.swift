@@ -121,8 +121,8 @@ extension ScopeRules {
   /// Returns SQL for one step up a tree, from the row with the key `:satchel_1`, `:satchel_2`, ....
   ///
   /// The first column says whether nothing hides the row itself. The second column says whether the row refers to a
-  /// parent in another table, or needs none. Further columns follow for each reference of the tree: whether the row has
-  /// this reference, and the key of the row to which it leads.
+  /// parent in another table. It is also true if the row needs no such parent. Further columns follow for each
+  /// reference of the tree: whether the row has this reference, and the key of the row to which it leads.
   func stepUpSQL(_ table: TrackedTable) -> String {
     let name = quoted(table.name)
     let key = table.schema.key.map { quoted(table.schema.columns[$0]) }
