@@ -291,7 +291,7 @@ extension TrackedTable {
 }
 
 extension [TrackedTable] {
-  /// Those of the tables that an app created again after capture was installed.
+  /// The tables among these that an app created again after capture was installed.
   public func madeAgain(in database: borrowing Database) throws -> [TrackedTable] {
     var found: [TrackedTable] = []
     for table in self where try table.isMadeAnew(in: database) { found.append(table) }

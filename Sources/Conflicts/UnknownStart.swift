@@ -28,7 +28,7 @@ extension ConflictRecord {
     }
   }
 
-  /// Those of the columns for which the hub has a value too. A person must give their right value.
+  /// The columns among these for which the hub has a value too. A person must give the right value of such a column.
   fileprivate func undecidable(_ columns: [Name]) -> [Name] {
     if state == .resolved { return [] }
     return columns.filter { column in hubValues?.contains { $0.name == column } == true }

@@ -199,7 +199,7 @@ public enum KeyRule: String, Sendable, CaseIterable {
 
 /// The rule for a device's new row with a natural key that another row has.
 public enum UniqueRule: String, Sendable, CaseIterable {
-  /// They are two rows. The table's policy decides which of them stays in the table.
+  /// They are two different rows. The table's policy decides which of them stays in the table.
   case policy
   /// They are the same row, made twice. Both become one row.
   case fold
@@ -267,7 +267,7 @@ public struct TableRules: Sendable {
   public static let firstPriority: Int64 = 1
   static let lastPriority: Int64 = 9
 
-  /// This is enough for the work of a season, and 2^53 keys are enough for very many such ranges.
+  /// A range of this size is enough for the work of a season, and 2^53 keys are enough for very many such ranges.
   public static let defaultBlock: Int64 = 10_000
 
   public func policy(of column: Name) -> ColumnPolicy { columns[column] ?? .winner(conflict) }

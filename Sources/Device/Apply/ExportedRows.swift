@@ -191,7 +191,7 @@ final class ExportedRows {
   /// Returns the version of a row that the hub had sent; nil: the bundle acknowledges no change of the row.
   func acknowledged(_ key: RowKey, in schema: TableSchema) throws -> ExportedRow.Acknowledged? {
     let name = RowInTable(table: schema.name, key: key)
-    // This avoids a query for most lines: this function is called for each line of a delta.
+    // This check avoids a query for most rows: the function is called for each line of a delta.
     guard acknowledgedRows.mayContain(name) else { return nil }
     return try ExportedRowTable.row(name, in: database)?.acknowledged
   }

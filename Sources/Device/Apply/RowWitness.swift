@@ -90,7 +90,7 @@ final class RowWitness {
   }
 
   private func isAny(of row: Row?, among expected: [UInt64?], in schema: TableSchema) -> Bool {
-    // This saves time, because each line of a delta is checked here.
+    // This early return saves time, because each line of a delta is checked here.
     if renamed == nil { return expected.contains(exported.digest(row, in: schema)) }
     return versions(of: row, in: schema).contains { expected.contains(exported.digest($0, in: schema)) }
   }

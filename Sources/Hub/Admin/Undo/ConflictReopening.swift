@@ -8,7 +8,7 @@ import SatchelWorkspace
 public struct ReopenedConflicts: Sendable {
   /// The conflicts that are open again.
   public let conflicts: [ConflictRecord]
-  /// Those of the conflicts that the person did not name. They were decided together with the named conflict, because
+  /// The opened conflicts that the person did not name. They were decided together with the named conflict, because
   /// their rows traded UNIQUE values with its row.
   public let traded: [ConflictRecord]
   /// The mark of these conflicts and of the decisions about them.
