@@ -21,7 +21,7 @@ extension Capture {
       try dropTriggers(of: table.name, in: database)
       try renewWrites(of: table, in: database)
       let mapping = try renewSaved(of: table, known[table.name], in: database)
-      // After a followed migration, columns have the same names as at the hub.
+      // If the columns were followed through a migration, they have the same names as at the hub.
       let renamed = try known[table.name] == nil ? DeclaredColumns.renamed(in: table.name, mapping, database) : [:]
       mappings[table.name] = mapping
       for trigger in table.captureSQL.triggers { try database.execute(trigger.sql) }

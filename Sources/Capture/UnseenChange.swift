@@ -173,9 +173,9 @@ public struct UnseenChanges {
     return UnseenChange(table.name, key, from: before, to: after, images: images, added: .some(before))
   }
 
-  /// The change of an exported row whose pre-images are missing. The pre-images of the export are restored. This is
-  /// done even if the row is now as it was before, because the hub may have only that export. If the row has changed
-  /// since the export, the further change is the difference from the exported row.
+  /// The change of an exported row whose pre-images are missing. The pre-images come from the export. They are restored
+  /// even if the row is now as it was before its first change, because the hub may have only that export. If the row
+  /// has changed since the export, the further change is the difference from the exported row.
   private func forgotten(_ key: RowKey, _ sent: SentRow, _ current: Row?) -> UnseenChange? {
     let row = aligned(sent.row, with: current)
     if row == current { return UnseenChange(table.name, key, of: SentRow(images: sent.images, row: row)) }

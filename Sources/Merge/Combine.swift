@@ -21,7 +21,7 @@ public func combine(_ how: Combination, base: Value, hub: Value, device: Value) 
 
 /// Whether both sides changed a counter, and the combined value is greater than a counter can hold.
 ///
-/// Then the later change would be lost, even if both sides have the same value.
+/// A merge of these values would lose the later change, even if both sides have the same value.
 func exceeds(_ how: Combination, base: Value, hub: Value, device: Value) -> Bool {
   guard how == .sum, hub != base, device != base else { return false }
   let areNumbers = [base, hub, device].allSatisfy { number($0) != nil }

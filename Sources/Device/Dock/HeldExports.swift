@@ -52,7 +52,7 @@ struct HeldExports {
     }
   }
 
-  /// Whether a dock was interrupted when a copy of the database may have gone to a tablet.
+  /// Whether the folder holds exports of an interrupted dock. Its copy of the database may have reached a tablet.
   func isAny() throws -> Bool { try left() != nil }
 
   /// Settles the exports of an interrupted dock. If the tablet's database has a record of the exports, they move to the

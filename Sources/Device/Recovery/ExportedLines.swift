@@ -31,12 +31,13 @@ struct ExportedLines {
     told[RowInTable(table: line.table, key: line.key)] = lines
   }
 
-  /// The exported changes of a row that may have writes in common with a write of the copy, oldest first.
+  /// The exported changes of a row that may contain the same writes as a write of the copy, oldest first.
   ///
-  /// After an earlier repair, the write of another copy has a later generation, and still the same first stamp.
+  /// An earlier repair may have repeated the write of another copy. Such a change has a later generation, and still the
+  /// same first stamp.
   /// - Parameters:
   ///   - image: the row before the write of the copy.
-  ///   - isUnseen: whether no trigger recorded the write. Then any exported change may contain it, because the newer
+  ///   - isUnseen: whether no trigger recorded the write. If so, any exported change may contain it, because the newer
   ///     database may have found the write in any generation.
   func lines(of row: RowInTable, begunAs image: PreImage, isUnseen: Bool) -> [ChangeLine] {
     let lines = told[row, default: []].map(\.line)

@@ -162,7 +162,7 @@ final class PrimaryKeyRemapping {
           throw LineProblem("its new key is not a key of this table")
         }
         shared?.note((key, KeyedRow(place: place, key: new)))
-        // New keys up to the proved emission were in an export that the hub has merged.
+        // New keys up to the proved emission are left out: an export that the hub has merged already reported them.
         if number > device.proved { found.renamed.append((row: KeyedRow(place: place, key: key), new: new)) }
         return
       }
