@@ -34,7 +34,7 @@ public struct Rebased: Sendable {
 public struct ToldWrites: Sendable {
   /// For each column that others wrote, the newest stamp.
   public let columns: [Int: Stamp]
-  /// Whether the statement is complete. It is if the hub knows the device's emission.
+  /// Whether the hub's statement names all such writes. It does if the hub knows the device's emission.
   public let isWhole: Bool
 
   /// - Parameters:

@@ -247,7 +247,7 @@ final class StepMerger {
     var pending = sent
     pending.step = try withoutUndone(sent.step, with: past, in: place)
     pending = try whole(pending, in: place)
-    // A change that waits does not meet later what was decided before.
+    // If the change has to wait, only this part of it waits, because its other columns were decided before.
     let step = pending.rest
     // A comparison with a hidden row would reveal the content of the row.
     if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }

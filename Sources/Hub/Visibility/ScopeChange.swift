@@ -15,7 +15,7 @@ extension ScopeStore {
     let links = try links
     var now = before
     for place in links.order {
-      // The closure returns the rows of a table above whose visibility changed.
+      // The closure returns the rows whose visibility changed in a table above.
       let found = try rowsToRecheck(place, links, changed) { before[$0].symmetricDifference(now[$0]) }
       switch found {
       case .all: now[place] = try visible(in: place, below: now)

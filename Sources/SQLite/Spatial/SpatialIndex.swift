@@ -212,6 +212,6 @@ private func roundedUp(_ number: Double) -> Float {
   return Double(short) < number ? Float(number * (number < 0 ? towardsZero : awayFromZero)) : short
 }
 
-/// The factors that SQLite uses for the same purpose in `rtree.c`.
+/// The factors by which SQLite rounds such sides in `rtree.c`.
 private let towardsZero = 1 - 1 / 8_388_608.0
 private let awayFromZero = 1 + 1 / 8_388_608.0

@@ -22,7 +22,7 @@ final class LostTables {
   private let number: Int64
   /// The hub's tables without rows, in the present version of the dataset.
   private let model: Database
-  /// Holds the file of `model`.
+  /// The folder with the file of `model`.
   private let folder: StagingFolder
   private let tables: [LostTable]
 
@@ -85,7 +85,7 @@ final class LostTables {
   private func remake() throws -> [Name: Int] {
     let changed = tables.filter { $0.state == .otherColumns }
     let names = changed.map(\.name)
-    // Rows that return get their local keys back.
+    // The rows that return later in this function get their local keys back.
     try LocalPrimaryKeys.saveAll(of: session.tables.filter { names.contains($0.name) }, in: session.database)
     let kept = try names.flatMap { try triggers(of: $0) }
     for table in tables {
@@ -128,7 +128,7 @@ final class LostTables {
 }
 
 extension DoctorReport {
-  /// Adds the damage that other programs did to a device's database.
+  /// Adds findings for the damage that other programs did to a device's database.
   mutating func addDamage(to session: DeviceSession) {
     add(session.damage)
     hasOtherColumns = session.damage.contains { $0.kind == .columns }
