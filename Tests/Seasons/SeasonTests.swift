@@ -6,7 +6,7 @@ import Testing
 
 /// Seasons of field work in a simulated world. docs/TESTING.md describes the simulation and how to replay a season.
 @Suite struct SeasonTests {
-  /// The number of seasons. SATCHEL_SEASONS sets another number, for builds in which each season takes long.
+  /// The number of seasons. SATCHEL_SEASONS sets another number, for CI and for builds in which a season takes long.
   private static let count = ProcessInfo.processInfo.environment["SATCHEL_SEASONS"].flatMap { UInt64($0) } ?? 1000
   /// The number of lanes. There are more lanes than processors, so that all processors have work until the end.
   private static let lanes = UInt64(ProcessInfo.processInfo.activeProcessorCount) * 8

@@ -117,8 +117,8 @@ extension Season {
     let report: EmitReport
     do {
       report = try operating { try hub.emit(to: device.name, full: full) }
-    } catch let error as WorkspaceError where error.reason == "flagged" && unsettled[device.name] != nil {
-      try settleAgain(device.name)
+    } catch let error as WorkspaceError where error.reason == "flagged" {
+      guard try settleAgain(device.name) else { throw error }
       return try emit(to: device, full: full)
     }
     if report.isNew { noteNews(if: report.extent == .full || report.rows + report.gone > 0) }

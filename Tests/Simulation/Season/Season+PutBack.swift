@@ -86,12 +86,13 @@ extension Season {
     say("the operator lets \(name) continue with history \(restored.present + 1), \(restored.imports.count) merged")
   }
 
-  /// A fault stopped the operator while a device was settled. The operator does it again with the same stick.
-  func settleAgain(_ name: String) throws {
-    guard let (stick, isLate) = unsettled.removeValue(forKey: name) else { return }
+  /// Settles a device again, with the same stick, if a fault stopped the operator. Returns false if none did.
+  func settleAgain(_ name: String) throws -> Bool {
+    guard let (stick, isLate) = unsettled[name] else { return false }
     say("the operator settles \(name) again")
     isStickLate = isLate
     defer { isStickLate = false }
     try settlePutBack(stick)
+    return true
   }
 }
